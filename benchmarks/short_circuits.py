@@ -1,4 +1,4 @@
-"""Short circuits: `python -m benchmarks.short_circuits [--quick]`.
+"""Short circuits: `python -m benchmarks.short_circuits [--quick | --bound]`.
 
 Sheets over plane and space curves, with their charts, turned into 3 to 30 dimensions; the curves
 are split into families for calibration and for reporting, and seeds differ too. A true short
@@ -10,7 +10,9 @@ Three measurements: 1 to 10 edges injected into the graph of ten neighbours, wit
 and the error of six methods without, with and after removal (one less the worse R² of the chart
 on the embedding); the Swiss roll sampled by parameter over 60 seeds, whose own neighbourhoods jump;
 and removals on data without short circuits. Written to short_circuits.json, and with --quick to
-results-quick-short_circuits.json.
+results-quick-short_circuits.json. With --bound, the errors of Isomap alone on five graphs of each
+family for reporting: of the graph before edges are injected, after removal, and with exactly the
+true short circuits removed, which no search can do better.
 """
 
 import json
@@ -202,8 +204,11 @@ def error(method: str, d: int, points: Array, chart: Array, neighbors: Neighbors
     return float((np.square(rest).sum(0) / np.square(chart - chart.mean(0)).sum(0)).max())
 
 
-def injected_case(sheet: Sheet, seed: int) -> dict[str, Any] | None:
-    """One graph with injected edges beside its own jumps; None where it needs these to connect."""
+def _draw(sheet: Sheet, seed: int) -> tuple[Array, Array, Neighbors, Neighbors, Neighbors] | None:
+    """Draw points, their chart, their graph, without jumps and with injected edges.
+
+    None where the graph needs its jumps to connect.
+    """
     rng = np.random.default_rng(seed)
     n = int(rng.integers(500, 1000)) if sheet.d == 2 else int(rng.integers(1000, 1600))
     columns, count = int(rng.integers(3, 31)), int(rng.integers(1, 11))
@@ -213,6 +218,15 @@ def injected_case(sheet: Sheet, seed: int) -> dict[str, Any] | None:
     graph = inject(points, chart, own, count, rng)
     if graph is None or components(clean.graph()).max() > 0:
         return None
+    return points, chart, own, clean, graph, count
+
+
+def injected_case(sheet: Sheet, seed: int) -> dict[str, Any] | None:
+    """One graph with injected edges beside its own jumps; None where it needs these to connect."""
+    drawn = _draw(sheet, seed)
+    if drawn is None:
+        return None
+    points, chart, _, clean, graph, count = drawn
     found = find_short_circuits(points, sheet.d, graph)
     cut = stretch(chart, found.first, found.second, found.lengths)
     states = {"without": clean, "with": graph, "removed": found.remove_from(graph)}
@@ -223,7 +237,7 @@ def injected_case(sheet: Sheet, seed: int) -> dict[str, Any] | None:
         for method in METHODS
     }
     return {
-        "n": n,
+        "n": len(points),
         "columns": points.shape[1],
         "injected": count,
         "true": int((stretch(chart, *pairs_of(graph)) > TRUE).sum()),
@@ -233,6 +247,50 @@ def injected_case(sheet: Sheet, seed: int) -> dict[str, Any] | None:
         "undetermined": found.undetermined,
         "errors": errors,
     }
+
+
+def bound_case(sheet: Sheet, seed: int) -> dict[str, Any] | None:
+    """Errors of Isomap on one graph: what removal of all true short circuits would reach."""
+    drawn = _draw(sheet, seed)
+    if drawn is None:
+        return None
+    points, chart, own, clean, graph, _ = drawn
+    found = find_short_circuits(points, sheet.d, graph)
+    ratio = stretch(chart, graph.rows, graph.indices, graph.distances)
+    states = {
+        "own": own,
+        "without": clean,
+        "removed": found.remove_from(graph),
+        "true removed": graph.select(ratio <= TRUE),
+    }
+    errors = {
+        name: error("Isomap", sheet.d, points, chart, state) for name, state in states.items()
+    }
+    between = int(np.sum((ratio > HARMLESS) & (ratio <= TRUE)) // 2)
+    return {"n": len(points), "between": between, "median_edge": float(np.median(own.distances)),
+            "errors": errors}  # fmt: skip
+
+
+def bound(families: dict[str, Sheet], seeds: range) -> dict[str, Any]:
+    """Errors of Isomap on all cases of some families."""
+    cases: dict[str, Any] = {}
+    for family, (name, sheet) in enumerate(families.items()):
+        drawn = (bound_case(sheet, 1000 * family + seed) for seed in seeds)
+        cases[name] = [case for case in drawn if case is not None]
+    errors = [case["errors"] for some in cases.values() for case in some]
+
+    def within(state: str, reference: str) -> int:
+        return sum(e[state] <= 2 * max(e[reference], 1e-4) for e in errors)
+
+    summary = {
+        "graphs": len(errors),
+        "removed, within twice without": within("removed", "without"),
+        "removed, within twice own": within("removed", "own"),
+        "true removed, within twice without": within("true removed", "without"),
+        "removed, within twice true removed": within("removed", "true removed"),
+    }
+    print(json.dumps(summary, indent=1))
+    return {"summary": summary, "cases": cases}
 
 
 def injected(families: dict[str, Sheet], seeds: range) -> dict[str, Any]:
@@ -372,4 +430,10 @@ def main(quick: bool) -> None:
 
 
 if __name__ == "__main__":
-    main("--quick" in sys.argv)
+    if "--bound" in sys.argv:
+        warnings.filterwarnings("ignore")
+        known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        known["bound"] = bound(SHEETS["reporting"], range(500, 505))
+        RESULTS.write_text(json.dumps(known, indent=1) + "\n")
+    else:
+        main("--quick" in sys.argv)

@@ -241,7 +241,10 @@ def neighborhood_cases(points: Any, clusters: int) -> dict[str, Case]:
             angle,
         ),
         "SpectralClustering": Case(
-            lambda: unbend.SpectralClustering(clusters, n_neighbors=k).fit_predict(points),
+            # Rows of eigenvectors as they are, like scikit-learn's; the default scales them.
+            lambda: unbend.SpectralClustering(
+                clusters, method="shi_malik", n_neighbors=k
+            ).fit_predict(points),
             {"SpectralClustering": clustering},
             cut(points),
         ),

@@ -35,6 +35,7 @@ inline void check_signals() {
 }  // namespace unbend
 
 void bind_cholesky(nanobind::module_ &module);
+void bind_clusters(nanobind::module_ &module);
 void bind_descent(nanobind::module_ &module);
 void bind_distances(nanobind::module_ &module);
 void bind_layout(nanobind::module_ &module);

@@ -4,6 +4,7 @@
 #include "bind.hpp"
 #include "distinct.hpp"
 #include "near_products.hpp"
+#include "thin_products.hpp"
 
 namespace {
 
@@ -43,6 +44,19 @@ nb::tuple near_products(unbend::Matrix<const double> points, double far,
     return nb::make_tuple(kept, fourth);
 }
 
+void thin_products(unbend::Matrix<const double> rows, unbend::Vector<double> center,
+                   unbend::Matrix<const double> axes, unbend::Matrix<double> products) {
+    const auto count = static_cast<std::int64_t>(axes.shape(0));
+    if (count < 1 || count > unbend::most_axes || axes.shape(1) != rows.shape(1) ||
+        center.shape(0) != rows.shape(1) || products.shape(0) != rows.shape(0) ||
+        products.shape(1) != axes.shape(0))
+        throw std::invalid_argument("the arrays do not fit together");
+    nb::gil_scoped_release release;
+    unbend::thin_products(rows.data(), static_cast<std::int64_t>(rows.shape(0)), center.data(),
+                          axes.data(), count, static_cast<std::int64_t>(rows.shape(1)),
+                          products.data());
+}
+
 }  // namespace
 
 void bind_moments(nb::module_ &module) {
@@ -50,4 +64,6 @@ void bind_moments(nb::module_ &module) {
                nb::arg("vanishing"), nb::arg("copies").noconvert());
     module.def("near_products", &near_products, nb::arg("points").noconvert(), nb::arg("far"),
                nb::arg("products").noconvert());
+    module.def("thin_products", &thin_products, nb::arg("rows").noconvert(), nb::arg("center"),
+               nb::arg("axes"), nb::arg("products").noconvert());
 }

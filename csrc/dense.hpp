@@ -21,6 +21,9 @@ struct Narrow {
     double lane[2];
 };
 inline Narrow operator*(const Narrow &a, double b) { return {{a.lane[0] * b, a.lane[1] * b}}; }
+inline Narrow operator*(const Narrow &a, const Narrow &b) {
+    return {{a.lane[0] * b.lane[0], a.lane[1] * b.lane[1]}};
+}
 inline Narrow &operator+=(Narrow &a, const Narrow &b) {
     a.lane[0] += b.lane[0];
     a.lane[1] += b.lane[1];

@@ -4,6 +4,7 @@
 NB_MODULE(_native, module) {
     module.doc() = "Compiled kernels; unbend._kernels.reference holds their plain twins.";
     bind_cholesky(module);
+    bind_clusters(module);
     bind_descent(module);
     bind_distances(module);
     bind_layout(module);

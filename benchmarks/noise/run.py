@@ -1,7 +1,7 @@
 """The judge: errors of 'auto' against the best settings, on cases not used for calibration.
 
-python -m benchmarks.noise.run [--half fresh] [--count 240] [--rows 6000] [--shard 0/3]
-    [--results FILE]
+python -m benchmarks.noise.run [--half fresh] [--first 240] [--count 480] [--rows 6000]
+    [--shard 0/3] [--seconds 80] [--results FILE]
 
 Cases are measured one after the other, small ones first, and written to the file, which a later run
 goes on with; `--again` measures only 'auto' of those that are there.
@@ -135,6 +135,7 @@ def measure_auto(score: Trials, method: str) -> dict[str, Any]:
         "patch_size": facts.get("patch_size"),
         "landmarks": facts.get("landmarks"),
         "declined": facts.get("declined"),
+        "evenness": facts.get("evenness"),
         "auto": auto,
         "auto_seconds": round(seconds, 2),
     }
@@ -182,17 +183,21 @@ def main() -> None:
     """Measure the cases that are missing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--half", default="fresh")
-    parser.add_argument("--count", type=int, default=240)
+    parser.add_argument("--first", type=int, default=240, help="cases before were seen")
+    parser.add_argument("--count", type=int, default=480)
     parser.add_argument("--rows", type=int, default=200_000, help="rows of a case, at most")
     parser.add_argument("--again", action="store_true", help="measure 'auto' of all cases again")
     parser.add_argument("--shard", default="0/1", help="number of this run / number of runs")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="CPU time, at most")
     parser.add_argument("--results", type=Path, default=RESULTS)
     asked = parser.parse_args()
     shard, shards = map(int, asked.shard.split("/"))
     records = json.loads(asked.results.read_text())["fits"] if asked.results.exists() else []
-    cases = make_cases(asked.half, asked.count)[shard::shards]
+    cases = make_cases(asked.half, asked.count)[asked.first :][shard::shards]
     for case in sorted(cases, key=lambda one: one.n):
         known = [one for one in records if one["case"] == case.name]
+        if time.process_time() > asked.seconds:
+            break
         if case.n <= asked.rows and (asked.again or not known):
             found = measure_again(case, known) if known else measure(case)
             records = [one for one in records if one["case"] != case.name] + found

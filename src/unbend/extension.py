@@ -69,6 +69,11 @@ class NeighborExtension(ABC):
         """Place new samples whose neighbours are those that the rule finds in the space."""
 
 
+# Axes up to which, and columns from which on, rows are multiplied one by one: blocks for BLAS are
+# filled up to eight axes, which takes 2.4 times as long for two axes of 10 304 columns.
+MOST_AXES, LONG_ROWS = 2, 1000
+
+
 @dataclass(frozen=True, eq=False)
 class Linear:
     """y = A (x − mean)."""
@@ -80,7 +85,18 @@ class Linear:
         """Project new samples, which may be sparse."""
         if is_sparse(new):
             return np.asarray(new @ self.axes.T - self.mean @ self.axes.T)
+        few, columns = self.axes.shape
+        if 0 < few <= MOST_AXES and columns >= LONG_ROWS:
+            return self._of_long_rows(new)
         return row_products(new, self.axes.T, self.mean if self.mean.any() else None)
+
+    def _of_long_rows(self, new: FloatArray) -> FloatArray:
+        """Project samples so that each is read once; none depends on the others either."""
+        rows = np.ascontiguousarray(new, dtype=np.float64)
+        found = np.empty((len(rows), len(self.axes)))
+        mean, axes = (np.ascontiguousarray(one, np.float64) for one in (self.mean, self.axes))
+        kernels.thin_products(rows, mean, axes, found)
+        return found
 
     def place(self, centered: FloatArray) -> FloatArray:
         """Project samples from which the mean was subtracted."""

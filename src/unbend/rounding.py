@@ -1,9 +1,43 @@
-"""Discretisation of eigenvectors to clusters."""
+"""Rounding of eigenvectors to clusters: k-means and discretisation."""
+
+from typing import NamedTuple
 
 import numpy as np
 
+from unbend._kernels import kernels
 from unbend.arrays import FloatArray
 from unbend.report import note, warn
+
+# Runs of k-means, iterations of each, and the squared move of all centers, relative to the mean
+# variance of the columns, at which a run ends: those of scikit-learn.
+RUNS, ITERATIONS, TOLERANCE = 10, 300, 1e-4
+
+
+class Means(NamedTuple):
+    """Centers of clusters, the sum of squared distances to them, and iterations of the best run."""
+
+    centers: FloatArray
+    inertia: float
+    iterations: int
+    converged: bool
+
+
+def kmeans(rows: FloatArray, clusters: int, rng: np.random.Generator) -> Means:
+    """Centers of the best of ten runs of k-means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.array([[0.0], [1.0], [10.0], [11.0]])
+    >>> np.sort(kmeans(rows, 2, np.random.default_rng(0)).centers.ravel())
+    array([ 0.5, 10.5])
+    """
+    points = np.ascontiguousarray(rows, dtype=np.float64)
+    numbers = rng.random((RUNS, clusters, 2 + int(np.log(clusters))))
+    centers = np.empty((clusters, points.shape[1]))
+    tolerance = TOLERANCE * float(points.var(axis=0).mean())
+    inertia, iterations = kernels.kmeans(points, numbers, ITERATIONS, tolerance, centers)
+    return Means(centers, inertia, iterations, iterations < ITERATIONS)
 
 
 def discretize(

@@ -9,7 +9,7 @@ from benchmarks.noise.run import worst_error
 
 import unbend
 from unbend.datasets import s_curve, swiss_roll
-from unbend.denoising import Sample, chart_evenness, project_landmarks
+from unbend.denoising import Sample, chart_evenness, landmarks, project_landmarks
 from unbend.neighbors import PointSpace
 
 
@@ -60,6 +60,22 @@ def test_landmarks_are_spread_where_rows_are_sparse(seed):
         gaps = np.diff(np.sort(np.arctan2(points[:, 1], points[:, 0]) % (2 * np.pi)))
         uneven.append(gaps.std() / gaps.mean())
     assert uneven[1] < uneven[0]
+
+
+def test_many_landmarks_have_few_more_candidates(monkeypatch):
+    """Projections are most of the time of a fit, and gaps between many landmarks are small."""
+    projected = []
+    whole = landmarks.fit_patches
+    monkeypatch.setattr(
+        landmarks,
+        "fit_patches",
+        lambda space, points, *rest: projected.append(len(points)) or whole(space, points, *rest),
+    )
+    sample = Sample.of(PointSpace(s_curve(12_000, noise=0.1, random_state=0).points), 2)
+    for count, least, most in ((200, 400, 640), (2500, 3250, 5200), (3500, 3500, 5600)):
+        projected.clear()
+        assert len(project_landmarks(sample, 30, count, 2).points) == count
+        assert least < projected[0] < most
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -145,3 +161,13 @@ def test_landmarks_are_kept_where_the_rows_cannot_be_fitted(monkeypatch):
     monkeypatch.setattr("unbend.estimators.denoising.EVEN", 2.0)
     model = unbend.LTSA(denoise="auto").fit(rows)
     assert "landmarks" in model.report_.stage("denoise").facts
+
+
+def test_auto_leaves_curves_to_hessian_lle_as_they_are():
+    """One condition for each row is as few as there are unknowns: landmarks make it worse."""
+    rows, _ = sparse_arc(800, 0, sigma=0.05)
+    auto = unbend.HessianLLE(1, denoise="auto").fit(rows)
+    assert "use LTSA" in auto.report_.stage("denoise").facts["declined"]
+    assert np.array_equal(auto.embedding_, unbend.HessianLLE(1).fit_transform(rows))
+    asked = unbend.HessianLLE(1, denoise=True).fit(rows)
+    assert "landmarks" in asked.report_.stage("denoise").facts

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
 
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend._kernels import reference
+from unbend.rounding import kmeans
 
 precisions = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 THREADS = (1, 2, 5)
@@ -112,3 +115,61 @@ def test_alignment_equals_the_twin_and_is_symmetric_to_the_bit(
     dense = np.zeros((n, n))
     dense[np.repeat(np.arange(n), np.diff(found[0][0])), found[0][1]] = found[0][2]
     assert (dense == dense.T).all()
+
+
+@LAW
+@given(rngs, st.integers(1, 30), st.integers(1, 90), st.integers(1, 2))
+def test_products_with_few_axes_equal_the_twin_and_depend_on_no_other_row(native, rng, n, d, count):
+    rows, center, axes = (rng.normal(size=shape) for shape in ((n, d), d, (count, d)))
+    found, expected, alone = np.full((3, n, count), np.nan)
+    native.thin_products(rows, center, axes, found)
+    reference.thin_products(rows, center, axes, expected)
+    size = np.abs(rows - center) @ np.abs(axes).T
+    assert (np.abs(found - expected) <= 2 * d * EPS * size).all()
+    for row in range(n):
+        native.thin_products(rows[row : row + 1], center, axes, alone[row : row + 1])
+    assert alone.tobytes() == found.tobytes()
+
+
+def lloyd(rows, centers):
+    """Labels and inertia of some centers."""
+    squares = np.square(rows[:, None] - centers).sum(axis=2)
+    return squares.argmin(axis=1), squares.min(axis=1).sum()
+
+
+@LAW
+@given(rngs, st.integers(1, 120), st.integers(1, 6), st.integers(1, 9), st.booleans())
+def test_kmeans_equals_the_twin_and_ends_where_no_center_moves(native, rng, n, d, clusters, coarse):
+    rows, numbers = rng.normal(size=(n, d)), rng.random((3, clusters, 2))
+    rows = np.round(rows) if coarse else rows
+    centers, twin = np.full((2, clusters, d), np.nan)
+    inertia, iterations = native.kmeans(rows, numbers, 300, 0.0, centers)
+    assert (inertia, iterations) == pytest.approx(
+        reference.kmeans(rows, numbers, 300, 0.0, twin), rel=1e-9, abs=1e-12
+    )
+    assert iterations < 300
+    np.testing.assert_allclose(centers, twin, 0, 1e-9)
+    labels, exact = lloyd(rows, centers)
+    assert inertia == pytest.approx(exact, rel=1e-9, abs=1e-12)
+    for label in np.unique(labels):
+        np.testing.assert_allclose(centers[label], rows[labels == label].mean(axis=0), 0, 1e-9)
+
+
+def test_kmeans_finds_what_scikit_learn_finds(native):
+    rng = np.random.default_rng(0)
+    for clusters in (2, 5, 12):
+        rows = (
+            rng.normal(size=(800, 4))
+            + 4 * rng.normal(size=(clusters, 4))[np.arange(800) % clusters]
+        )
+        peer = KMeans(clusters, n_init=10, random_state=0).fit(rows)
+        found = kmeans(rows, clusters, rng)
+        assert found.inertia <= 1.001 * peer.inertia_
+        assert found.converged
+        assert adjusted_rand_score(peer.labels_, lloyd(rows, found.centers)[0]) > 0.98
+
+
+def test_kmeans_can_be_cut_short(native):
+    rows = np.random.default_rng(0).normal(size=(500, 2))
+    centers = np.empty((5, 2))
+    assert native.kmeans(rows, np.random.default_rng(1).random((1, 5, 2)), 1, 0.0, centers)[1] == 1

@@ -155,6 +155,23 @@ def test_keys_are_never_above_the_squared_distance(rng, dtype, columns, kind):
     assert (keys <= squares * (1 + 4 * columns * EPS)).all()
 
 
+@LAW
+@given(rngs, st.integers(30, 120), st.integers(1, 300), st.integers(1, 6), kinds)
+def test_products_of_long_rows_find_the_same_neighbours(rng, n, columns, k, kind):
+    points = drawn_points(rng, n, columns, kind)
+    panels, scale = run_cloud("native", points, k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(brute_force, "LONG_ROWS", 1)
+        assert_same(run_cloud("native", points, k)[0], panels)
+        keys, indices = brute_force.candidates_of_long_rows(Cloud.of(points), n - 1)
+    squares = (exact(points, points, scale) * scale) ** 2
+    below = np.take_along_axis(squares, indices, axis=1) * (1 + 4 * columns * EPS)
+    assert (keys <= below).all()
+    assert (np.diff(keys, axis=1) >= 0).all()
+    everyone = np.sort(np.column_stack((indices, np.arange(n))), axis=1)
+    assert (everyone == np.arange(n)).all()
+
+
 @every_kernel
 @LAW
 @given(rngs, st.integers(1, 30), st.integers(0, 5))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.loops import each
 from tests.stages.drawn import EPS, LAW, lattice, rngs
-from unbend.neighbors import DistanceSpace, Metric, Neighbors, PointSpace
+from unbend.neighbors import DistanceSpace, Metric, Neighbors, PointSpace, point_space
 
 
 def euclidean(first, second):
@@ -264,3 +264,18 @@ def test_added_edges_give_the_graph_that_all_edges_give(rng):
     np.testing.assert_array_equal(added.offsets, whole.offsets)
     np.testing.assert_array_equal(added.indices, whole.indices)
     np.testing.assert_array_equal(added.distances, whole.distances)
+
+
+@LAW
+@given(rngs, st.integers(8, 30), st.integers(1, 60))
+def test_coordinates_of_long_rows_do_not_depend_on_how_many_are_computed_at_once(rng, n, columns):
+    space = PointSpace(rng.normal(size=(n, columns)))
+    blocks = rng.integers(0, n, (n, 5))
+    whole = space.coordinates(blocks)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(point_space, "LOCAL_BYTES", 1)
+        assert space.coordinates(blocks).tobytes() == whole.tobytes()
+    points = space.points[blocks]
+    gram = (points - points[:, :1]) @ (points - points[:, :1]).mT
+    products = whole - whole[:, :1]
+    np.testing.assert_allclose(products @ products.mT, gram, 0, 1e-10 * (1 + np.abs(gram).max()))

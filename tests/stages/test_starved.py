@@ -17,12 +17,12 @@ from scipy.spatial.distance import pdist, squareform
 import unbend
 from tests.conformance.cases import curve
 from tests.stages.drawn import EPS
+from unbend import rounding
 from unbend.eigen import Dense, Lanczos, ShiftInvert, solve
 from unbend.eigen.problem import Eigenpairs, SpectralProblem
 from unbend.eigen.solve import NotConverged
 from unbend.layout import descent
 from unbend.mds import placement
-from unbend.methods import spectral_clustering
 from unbend.preimage import FixedPoint
 from unbend.rounding import discretize
 
@@ -35,12 +35,8 @@ def squares(k: int = 2) -> list[np.ndarray]:
 
 
 def starved_kmeans() -> Any:
-    class Starved(spectral_clustering.KMeans):  # type: ignore[misc]
-        def __init__(self, n_clusters: int, **options: Any) -> None:
-            super().__init__(n_clusters, max_iter=1, **options)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spectral_clustering, "KMeans", Starved)
+        patch.setattr(rounding, "ITERATIONS", 1)
         return unbend.SpectralClustering(4).fit(RNG.normal(size=(200, 3)))
 
 

@@ -16,8 +16,10 @@ from unbend.neighbors import PointSpace
 KEPT, KEPT_AT_MOST, DENSEST = 0.63, 0.94, 0.77
 # Rows around one that it is compared with.
 COMPARED = 10
-# Candidates for each landmark, where there are rows enough: those farthest apart are taken.
-CANDIDATES = 2
+# Candidates for each landmark, where there are rows enough: those farthest apart are taken. Of many
+# landmarks there are fewer, as projections are most of the time: in all so many at most, if these
+# are more than the landmarks.
+CANDIDATES, MOST_CANDIDATES = 2, 3250
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +51,8 @@ def project_landmarks(
     as the rows.
     """
     space, patch = sample.part(size, sample.patch_rows)
-    candidates = CANDIDATES if spread else 1
-    drawn = sample.space.points[: min(sample.n, round(candidates * count / KEPT))]
+    candidates = max(min(CANDIDATES * count, MOST_CANDIDATES), count) if spread else count
+    drawn = sample.space.points[: min(sample.n, round(candidates / KEPT))]
     kept = min(max(count / len(drawn), KEPT), KEPT_AT_MOST)
     first = fit_patches(space, drawn, patch, d)
     dense = _smallest(first.radius / _around(drawn, first.radius), kept**DENSEST)

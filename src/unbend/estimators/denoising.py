@@ -87,6 +87,8 @@ class DenoisingStage:
     most_landmarks: int
     # Whether landmarks are spread evenly over the surface, and not as dense as the rows.
     spread: bool = True
+    # Why 'auto' leaves the rows to this method as they are.
+    reluctance: str | None = None
 
     def run(self, space: Space, obstacle: str | None) -> Landmarks | None:
         """Project landmarks, or return None where there is nothing to denoise.
@@ -116,6 +118,8 @@ class DenoisingStage:
                     f"{self.d} from: use denoise=False"
                 )
             return None
+        if self.reluctance is not None:
+            return self.reluctance
         if sample.n < FEWEST_ROWS or not len(found.sizes):
             return f"{sample.n} distinct rows are too few"
         if found.patch_size is None:

@@ -295,6 +295,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             self._needs().rows(self._least_dimension),
             self.most_landmarks,
             self.spread_landmarks,
+            self._denoising_reluctance(),
         )
         with stage("denoise") as record:
             return run.run(space, self._denoising_obstacle(graph)), record
@@ -311,6 +312,10 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             return f"radius={self.radius:g} is meant for the rows"
         if not isinstance(self.n_neighbors, int | str):
             return "n_neighbors has one number for each row"
+        return None
+
+    def _denoising_reluctance(self) -> str | None:
+        """Return why denoise='auto' leaves the rows as they are, whatever they are."""
         return None
 
     @property

@@ -12,7 +12,7 @@ from unbend.eigen import fix_signs
 from unbend.estimators.batches import open_batches
 from unbend.estimators.embedding import seed_param
 from unbend.estimators.inputs import check_input
-from unbend.estimators.linear import HELD_BYTES, LinearEmbedding
+from unbend.estimators.linear import LinearEmbedding
 from unbend.extension import Extension, Linear, ProjectionInverse, SparseLinear
 from unbend.lazy import scale
 from unbend.lowrank.bounds import (
@@ -38,6 +38,8 @@ from unbend.validation.scalars import check_integer
 # Rows between which all distances are compared: at least so many, and as many as cost no more
 # than the projection, but not more than fit into this many bytes.
 COMPARED, COMPARED_BYTES = 200, 1 << 28
+# Bytes of such rows that a model holds until its distortion is asked for.
+HELD_BYTES = 1 << 24
 # Squares below this share of the rows' own are recomputed from differences.
 CANCELLED = 1e-6
 # Density of type 3.

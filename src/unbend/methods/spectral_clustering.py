@@ -6,7 +6,6 @@ from typing import Any, final
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import ClusterMixin
-from sklearn.cluster import KMeans
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
@@ -16,7 +15,7 @@ from unbend.graphs import normalized_cut
 from unbend.lazy import by_partitions
 from unbend.methods.laplacian_eigenmaps import UNMEASURED, LaplacianEigenmaps
 from unbend.report import note, warn
-from unbend.rounding import discretize
+from unbend.rounding import discretize, kmeans
 from unbend.validation.parameters import (
     Choice,
     Integer,
@@ -27,7 +26,6 @@ from unbend.validation.parameters import (
     param,
 )
 from unbend.validation.random_state import generator
-from unbend.validation.threads import in_new_thread
 
 # What is handed on to the embedding.
 EIGENMAPS = (
@@ -54,8 +52,10 @@ class SpectralClustering(ClusterMixin, Model):
 
     Laplacian eigenmaps, L f = λ D f, with as many eigenvectors as clusters, the constant one
     included, and then k-means, or the rotation nearest to indicator vectors. ``"shi_malik"``
-    rounds the rows of f (normalised cut); ``"njw"`` rounds the rows of D^½ f scaled to unit
-    length (Ng, Jordan and Weiss).
+    rounds the rows of f (normalised cut), as scikit-learn does; ``"njw"`` rounds the rows of D^½ f
+    scaled to unit length (Ng, Jordan and Weiss), which makes clusters of more equal sizes. Where
+    few rows are nearly cut off, these cut more: `ncut_` of 3000 word vectors in eight clusters is
+    1.30 for ``"njw"`` (101 to 689 rows each) and 0.79 for ``"shi_malik"`` (11 to 2203).
 
     Attributes
     ----------
@@ -203,17 +203,14 @@ class SpectralClustering(ClusterMixin, Model):
         identity = np.eye(rows.shape[1])
         if self.assign_labels == "discretize":
             return discretize(rows, rng), identity
-        seed = int(rng.integers(2**31))
-        means = KMeans(self.n_clusters, n_init=10, random_state=seed)
-        in_new_thread(lambda: means.fit(rows), 1)
-        converged = means.n_iter_ < means.max_iter
-        note(iterations=means.n_iter_, kmeans_converged=converged)
-        if not converged:
+        means = kmeans(rows, self.n_clusters, rng)
+        note(iterations=means.iterations, kmeans_converged=means.converged)
+        if not means.converged:
             warn(
-                f"k-means did not converge in {means.max_iter} iterations. Use "
+                f"k-means did not converge in {means.iterations} iterations. Use "
                 "assign_labels='discretize', or another random_state."
             )
-        return identity, means.cluster_centers_
+        return identity, means.centers
 
     def _nearest(self, rows: FloatArray) -> IntArray:
         turned = _multiply_rows(rows, self._turn)

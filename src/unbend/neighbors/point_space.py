@@ -33,6 +33,8 @@ TREE_COLUMNS = 15
 # Columns for each row of a block from which on eigenvectors of its inner products take less time
 # than the columns themselves.
 REDUCED_FROM = 8
+# Bytes of neighbourhoods whose inner products are computed at once.
+LOCAL_BYTES = 1 << 22
 # SciPy's tree, for norms that the compiled one does not support, computes powers of differences:
 # they overflow for numbers beyond 2^±(ROOM / p), or for larger p than this.
 LARGEST_P, ROOM = 16.0, 400.0
@@ -246,13 +248,19 @@ class PointSpace(Space):
 
     def coordinates(self, blocks: IntArray) -> FloatArray:
         """Coordinates of the points of each block, up to a rigid motion."""
-        return self._local(self.features[blocks].astype(np.float64, copy=False))
+        size, columns = blocks.shape[1], self.features.shape[1]
+        if not self._is_euclidean or columns <= size:
+            return self._local(self.features[blocks].astype(np.float64, copy=False))
+        gram = np.empty((len(blocks), size, size))
+        # Few at a time: all neighbourhoods of long rows would take many times their memory.
+        for some in row_chunks(len(blocks), 8 * size * columns, LOCAL_BYTES):
+            gram[some] = _inner_products(self.features[blocks[some]])
+        return principal_coordinates(gram)
 
     def differences(self, blocks: IntArray) -> FloatArray:
         """Coordinates of each block relative to its first point; columns are not reduced if few."""
-        norm = self.metric.norm
         few = self.features.shape[1] <= REDUCED_FROM * blocks.shape[1]
-        if not (few and isinstance(norm, PNorm) and norm.p == 2):
+        if not (few and self._is_euclidean):
             return self.coordinates(blocks)
         block = self.features[blocks].astype(np.float64, copy=False)
         return np.asarray(block - block[:, :1])
@@ -262,18 +270,18 @@ class PointSpace(Space):
         new = self._features_of(new)
         return self._local(np.concatenate((new[:, None], self.features[blocks]), axis=1))
 
+    @property
+    def _is_euclidean(self) -> bool:
+        return isinstance(self.metric.norm, PNorm) and self.metric.norm.p == 2
+
     def _local(self, block: FloatArray) -> FloatArray:
-        norm = self.metric.norm
-        if not (isinstance(norm, PNorm) and norm.p == 2):
-            return principal_coordinates(
-                centered_gram(np.stack([norm.between(b, b) for b in block]))
-            )
-        # Relative to the first point: duplicates differ by exactly zero.
-        block = block - block[:, :1]
+        if not self._is_euclidean:
+            between = self.metric.norm.between
+            return principal_coordinates(centered_gram(np.stack([between(b, b) for b in block])))
         if block.shape[2] <= block.shape[1]:
-            return block
+            return block - block[:, :1]
         # s points span at most s - 1 dimensions.
-        return principal_coordinates(block @ block.transpose(0, 2, 1))
+        return principal_coordinates(_inner_products(block))
 
     def take(self, rows: IntArray) -> "PointSpace":
         """Restrict to a subset of the points."""
@@ -321,3 +329,13 @@ def check_index(index: NeighborIndex | str, metric: Metric) -> None:
             f"p={norm_order(index):g}, and metric={metric.name!r} needs p={p:g}: use "
             "neighbors_algorithm='exact', or set the attribute p of the index"
         )
+
+
+def _inner_products(block: FloatArray) -> FloatArray:
+    """Inner products of the points of each block relative to its first one.
+
+    So duplicates differ by exactly zero.
+    """
+    centered = block.astype(np.float64, copy=False)
+    centered = centered - centered[:, :1]
+    return np.asarray(centered @ centered.transpose(0, 2, 1))

@@ -3,6 +3,7 @@
 They document both, and mypy reads their signatures; `threads` is mostly ignored.
 """
 
+from unbend._kernels.reference.clusters import kmeans
 from unbend._kernels.reference.layout import (
     attract,
     attractive_energy,
@@ -38,6 +39,7 @@ from unbend._kernels.reference.local_kernels import (
     near_centred,
     near_products,
     ridged_gram,
+    thin_products,
 )
 from unbend._kernels.reference.nearest import (
     KdTree,
@@ -98,6 +100,7 @@ __all__ = [
     "hash_rows",
     "inner_products",
     "join",
+    "kmeans",
     "laplacian_product",
     "local_bases",
     "near_centred",
@@ -121,6 +124,7 @@ __all__ = [
     "squared_products",
     "stress",
     "sum_weights",
+    "thin_products",
     "transpose",
     "turn_rows",
 ]

@@ -162,3 +162,14 @@ def near_centred(points: FloatArray, far: float) -> tuple[FloatArray, float]:
         if near.all() or not near.any():
             return np.asarray(centered), float(np.square(squares).mean())
         points = points[near]
+
+
+def thin_products(
+    rows: FloatArray, center: FloatArray, axes: FloatArray, products: FloatArray
+) -> None:
+    """Fill `products` (n, count) of rows, less a center, with one or two axes.
+
+    Independent of the other rows to the last bit.
+    """
+    for row, product in zip(rows, products, strict=True):
+        product[...] = [np.dot(row - center, axis) for axis in axes]
