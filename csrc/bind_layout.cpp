@@ -289,6 +289,16 @@ void bind_graph_functions(nb::module_ &module) {
         },
         nb::arg("block").noconvert(), nb::arg("threads"), nb::arg("products").noconvert());
     module.def(
+        "turn_rows",
+        [](Matrix<const double> block, Matrix<const double> turn, int threads,
+           Matrix<double> turned) {
+            nb::gil_scoped_release release;
+            turn_rows(block.data(), block.shape(0), block.shape(1), turn.data(), threads,
+                      turned.data());
+        },
+        nb::arg("block").noconvert(), nb::arg("turn").noconvert(), nb::arg("threads"),
+        nb::arg("turned").noconvert());
+    module.def(
         "hash_rows",
         [](Matrix<const double> points, Vector<std::uint64_t> factors, int threads,
            Hashes hashes) {

@@ -64,17 +64,21 @@ class Poller {
 };
 
 // Runs `body(workspace, t)` for t = 0 .. count, each thread with a workspace of its own made by
-// `make`. Tasks are handed out by a counter, so any number of threads finishes them. What a thread
-// throws stops the others and is kept by the poller, a `Poller` or a `Watch`.
+// `make`. Tasks are handed out as threads ask for them, so any number finishes them: the first ones
+// to the caller, the last ones to others, so that what a core has in its caches serves the next
+// region too. What a thread throws stops the others and is kept by the poller, a `Poller` or a
+// `Watch`.
 template <typename Watcher, typename Make, typename Body>
 void run_tasks(std::int64_t count, int threads, Watcher &poller, const Make &make,
                const Body &body) {
-    std::atomic<std::int64_t> next{0};
+    std::atomic<std::int64_t> taken{0}, front{0}, back{count};
+    const std::thread::id caller = std::this_thread::get_id();
     const auto work = [&] {
+        const bool leads = std::this_thread::get_id() == caller;
         poller.guard([&] {
             auto workspace = make();
-            for (std::int64_t t = next++; t < count && !poller.stopped(); t = next++)
-                body(workspace, t);
+            // As many as there are may be taken, from either end: the ends never cross.
+            while (taken++ < count && !poller.stopped()) body(workspace, leads ? front++ : --back);
         });
     };
     run_team(static_cast<int>(std::min<std::int64_t>(limit_threads(threads), count)), work);

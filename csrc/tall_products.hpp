@@ -33,12 +33,13 @@ struct FourColumns {
     void load(const double *block, std::int64_t width, std::int64_t column, std::int64_t first,
               std::int64_t count) {
         const std::int64_t wide = std::min<std::int64_t>(4, width - column);
-        for (std::int64_t c = 0; c < 4; ++c) {
-            if (c < wide)
+        if (wide == 4)
+            for (std::int64_t r = 0; r < count; ++r)
+                for (int c = 0; c < 4; ++c) values[c][r] = block[(first + r) * width + column + c];
+        else
+            for (std::int64_t c = 0; c < 4; ++c)
                 for (std::int64_t r = 0; r < count; ++r)
-                    values[c][r] = block[(first + r) * width + column + c];
-            std::fill(values[c] + (c < wide ? count : 0), values[c] + tall_rows, 0.0);
-        }
+                    values[c][r] = c < wide ? block[(first + r) * width + column + c] : 0.0;
     }
 
     void store(double *block, std::int64_t width, std::int64_t column, std::int64_t first,
@@ -133,6 +134,35 @@ inline void gram(const double *block, std::int64_t n, std::int64_t width, int th
     sum_parts(parts, size, result);
 }
 
+// Adds multiples of V vectors of the basis to four columns, which are loaded once for all of them.
+template <int V>
+UNBEND_INLINE inline void add_vectors(const Basis &basis, std::int64_t vector, std::int64_t first,
+                                      std::int64_t count, const double *coefficients,
+                                      std::int64_t width, std::int64_t column,
+                                      FourColumns &columns) {
+    using Lanes = Side<double>::Lanes;
+    const double *rows[V];
+    double factor[V][4] = {};
+    for (int v = 0; v < V; ++v) {
+        rows[v] = basis.rows(vector + v, first);
+        for (std::int64_t c = column; c < std::min(column + 4, width); ++c)
+            factor[v][c - column] = coefficients[(vector + v) * width + c];
+    }
+    std::int64_t r = 0;
+    for (; r + 4 <= count; r += 4) {
+        Lanes values[V];
+        for (int v = 0; v < V; ++v) values[v] = lanes(rows[v] + r);
+        for (int c = 0; c < 4; ++c) {
+            Lanes sum = lanes(columns.values[c] + r);
+            for (int v = 0; v < V; ++v) sum += factor[v][c] * values[v];
+            store_lanes(columns.values[c] + r, sum);
+        }
+    }
+    for (; r < count; ++r)
+        for (int c = 0; c < 4; ++c)
+            for (int v = 0; v < V; ++v) columns.values[c][r] += factor[v][c] * rows[v][r];
+}
+
 // block (n, width) += combinations of the basis with coefficients (count, width).
 inline void add_combinations(const Basis &basis, const double *coefficients, std::int64_t width,
                              int threads, double *block) {
@@ -141,28 +171,33 @@ inline void add_combinations(const Basis &basis, const double *coefficients, std
         tasks, threads_for(2.0 * basis.n * basis.count * width, threads),
         [] { return FourColumns(); },
         [&](FourColumns &columns, std::int64_t task) {
-            using Lanes = Side<double>::Lanes;
             const std::int64_t first = task * tall_rows;
             const std::int64_t count = std::min(tall_rows, basis.n - first);
             for (std::int64_t column = 0; column < width; column += 4) {
                 columns.load(block, width, column, first, count);
                 dispatch([&]() UNBEND_INLINE {
-                    for (std::int64_t v = 0; v < basis.count; ++v) {
-                        const double *vector = basis.rows(v, first);
-                        double factor[4] = {};
-                        for (std::int64_t c = column; c < std::min(column + 4, width); ++c)
-                            factor[c - column] = coefficients[v * width + c];
-                        std::int64_t r = 0;
-                        for (; r + 4 <= count; r += 4)
-                            for (int c = 0; c < 4; ++c) {
-                                double *to = columns.values[c] + r;
-                                store_lanes(to, load_lanes<Lanes>(to) + factor[c] * lanes(vector + r));
-                            }
-                        for (; r < count; ++r)
-                            for (int c = 0; c < 4; ++c) columns.values[c][r] += factor[c] * vector[r];
-                    }
+                    std::int64_t v = 0;
+                    for (; v + 4 <= basis.count; v += 4)
+                        add_vectors<4>(basis, v, first, count, coefficients, width, column, columns);
+                    for (; v < basis.count; ++v)
+                        add_vectors<1>(basis, v, first, count, coefficients, width, column, columns);
                 });
                 columns.store(block, width, column, first, count);
+            }
+        });
+}
+
+// result (n, width) = block · turn, for a small square matrix.
+inline void turn_rows(const double *block, std::int64_t n, std::int64_t width, const double *turn,
+                      int threads, double *result) {
+    run_blocks(
+        0, n, tall_rows, threads_for(2.0 * n * width * width, threads), [] { return 0; },
+        [&](int, std::int64_t i) UNBEND_INLINE {
+            for (std::int64_t c = 0; c < width; ++c) {
+                double sum = 0;
+                for (std::int64_t k = 0; k < width; ++k)
+                    sum += block[i * width + k] * turn[k * width + c];
+                result[i * width + c] = sum;
             }
         });
 }

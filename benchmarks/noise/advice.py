@@ -6,11 +6,12 @@ python -m benchmarks.noise.advice --first 142 --count 240 --what dimensions
 
 Two files, which later runs go on with: advice_methods_1000.json holds the errors of every method,
 advice_1000.json what `suggest(for_="chart")` found and the error of its method, on 1000 rows at
-most; those of 2000 rows are of an earlier rule. advice_repeats.json holds the errors of every
-method on two draws of 500 rows: how often the best on one is within a tenth of the best on the
-other bounds what any rule can reach; advice_dimensions.json holds the dimension alone, on 2000 rows
-at most. Rules were calibrated on the calibration half, `folded`, and `fresh` from number 1000 on,
-and judged on the reporting half from number 260 on, which nobody had looked at.
+most; those of 2000 rows and of equal factors are of earlier rules. advice_repeats.json holds the
+errors of every method on two draws of 500 rows: how often the best on one is within a tenth of the
+best on the other bounds what any rule can reach; advice_dimensions.json holds the dimension alone,
+on 2000 rows at most. Rules were calibrated on the calibration half, `folded`, and `fresh` from
+number 1000 on, and judged on the reporting half from number 260 on: the even ones were looked at
+before the factors of the scores were set.
 """
 
 import argparse

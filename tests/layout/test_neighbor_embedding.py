@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 import unbend
 from unbend import NeighborEmbedding
-from unbend.layout import descent
+from unbend.layout.control import ControlledRepulsion
 from unbend.layout.descent import Schedule, divergence, minimize
 from unbend.layout.repulsion import Repulsion, exact_repulsion, tree_repulsion
 from unbend.layout.start import collapse_bounds, eigenmaps_start, rescale
@@ -175,25 +175,26 @@ def test_the_repulsion_of_finished_layouts_is_as_accurate_as_asked_for(rows, opt
 
 @pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize("exaggeration", [1, 4])
-def test_every_tenth_step_of_a_descent_is_as_accurate_as_asked_for(monkeypatch, exaggeration, d):
+def test_every_step_of_a_descent_is_as_accurate_as_asked_for(monkeypatch, exaggeration, d):
     # Clusters gather in clumps narrower than the mesh, inside of which forces cancel: without
-    # adjustment the errors are as large as the repulsion. Between two adjustments a layout grows.
+    # control the errors are as large as the repulsion, and with a measurement at fixed intervals
+    # they are up to 0.11 in the meantime.
     errors = []
-    move = descent._Descent.move
+    repel = ControlledRepulsion.__call__
 
-    def measured(self, *arguments):
-        if len(errors) % 10 == 5:
-            exact, _ = exact_repulsion(self.points)
-            forces, _ = self.repel(self.points, self.box)
+    def measured(self, points, box):
+        forces, normalizer = repel(self, points, box)
+        if len(errors) % 3 == 1:
+            exact, _ = exact_repulsion(points)
             errors.append(np.linalg.norm(forces - exact) / np.linalg.norm(exact))
         else:
             errors.append(0.0)
-        move(self, *arguments)
+        return forces, normalizer
 
-    monkeypatch.setattr(descent._Descent, "move", measured)
+    monkeypatch.setattr(ControlledRepulsion, "__call__", measured)
     NeighborEmbedding(exaggeration=exaggeration, n_components=d, max_iter=200).fit(CLUMPS)
-    assert np.quantile(errors[5::10], 0.9) <= 0.04
-    assert np.max(errors) <= 0.08
+    assert np.quantile(errors[1::3], 0.98) <= 0.04
+    assert np.max(errors) <= 0.06
 
 
 @pytest.mark.parametrize("options", [{}, {"exaggeration": 4.0}, {"n_components": 3}])

@@ -14,7 +14,6 @@ from unbend.datasets import swiss_roll
 from unbend.eigen import solve
 from unbend.extension import Nystrom
 from unbend.gram import FormedGram, Gram, Squares, negative_share
-from unbend.gram.centered import PointGram
 from unbend.graphs import geodesics, undirected
 from unbend.neighbors import PointSpace
 
@@ -236,22 +235,3 @@ def test_top_eigenvectors_between_lapack_and_many_rows_are_those_of_lapack(n):
     np.testing.assert_allclose(found.values, exact.values, rtol=1e-10)
     overlap = np.abs(np.sum(found.vectors * exact.vectors, axis=0))
     np.testing.assert_allclose(overlap, 1.0, rtol=0, atol=1e-9)
-
-
-@LAW
-@given(rngs, st.integers(4, 40), st.integers(2, 5))
-def test_inner_products_of_long_rows_are_formed_and_change_nothing(rng, n, times):
-    points = rng.normal(size=(n, times * n)) + 100.0
-    gram, vectors = PointGram.of(points), rng.normal(size=(n, 3))
-    exact = gram.centered @ gram.centered.T
-    size = EPS * n * times * np.abs(exact).max()
-    assert gram._inner is not None
-    assert PointGram.of(points[:, : n - 1])._inner is None
-    np.testing.assert_allclose(gram.operator() @ vectors, exact @ vectors, 0, 40 * n * size)
-    rows = np.arange(0, n, 2)
-    small, carry = gram._sample(rows)
-    some = gram.centered[rows] - gram.centered[rows].mean(axis=0)
-    np.testing.assert_allclose(small, some @ some.T, 0, 40 * n * size)
-    np.testing.assert_allclose(
-        carry(vectors[rows]), gram.centered @ (some.T @ vectors[rows]), 0, 200 * n * size
-    )

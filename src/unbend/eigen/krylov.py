@@ -15,7 +15,7 @@ from unbend.arrays import FloatArray, is_sparse
 from unbend.cached import cached_property
 from unbend.eigen.dense import all_eigenpairs
 from unbend.eigen.problem import Eigenpairs, Matrix, SpectralProblem
-from unbend.lowrank.rank_revealing import orthonormal_columns
+from unbend.lowrank.rank_revealing import orthonormal_columns, orthonormal_turn
 from unbend.report import step
 
 Apply = Callable[[FloatArray], FloatArray]
@@ -76,6 +76,8 @@ class KrylovSpace:
         self._apply = products(problem.matrix, threads)
         self._end, self._width, self._kept, self.size = problem.end, width, kept * width, 0
         self._threads = threads
+        # The last image and its inner products with the blocks.
+        self._last: tuple[FloatArray, FloatArray] | None = None
         # Whether a block got a random part: the space is then no Krylov space any more.
         self.mixed = False
 
@@ -87,7 +89,8 @@ class KrylovSpace:
         what is left of these may lie in it again: a random part takes them out.
         """
         against = self._all[:, : self._trivial + self.size]
-        block = self._orthonormal(self._subtract(block, against, self._inner(against, block)))
+        inside = self._inner_known(against, block)
+        block = self._orthonormal(self._subtract(block, against, inside))
         for number in range(ROUNDS):
             if number:
                 self.mixed = True
@@ -106,6 +109,7 @@ class KrylovSpace:
         self._all[:, self._trivial + new.start : self._trivial + new.stop] = block
         self._images[:, new] = image
         self._small[: self.size, new] = self._inner(self._blocks, image)
+        self._last = image, self._small[: self.size, new].copy()
         self._small[new, : self.size] = self._small[: self.size, new].T
         return image
 
@@ -115,7 +119,20 @@ class KrylovSpace:
             return orthonormal_columns(block)
         gram = np.empty((block.shape[1], block.shape[1]))
         kernels.gram(block, self._threads, gram)
-        return orthonormal_columns(block, gram)
+        turn = orthonormal_turn(gram)
+        if turn is None:
+            return np.linalg.qr(block)[0]
+        turned = np.empty(block.shape)
+        # Not by BLAS, whose idle threads would take the cores of ours.
+        kernels.turn_rows(block, np.ascontiguousarray(turn), self._threads, turned)
+        return turned
+
+    def _inner_known(self, against: FloatArray, block: FloatArray) -> FloatArray:
+        """Inner products with the whole space; those of the last image are known already."""
+        if self._last is None or block is not self._last[0] or len(self._last[1]) != self.size:
+            return self._inner(against, block)
+        trivial = self._inner(against[:, : self._trivial], block)
+        return np.concatenate((trivial, self._last[1]))
 
     def _inner(self, basis: FloatArray, block: FloatArray) -> FloatArray:
         """Inner products of a basis and a block, for columns of one of the arrays of this space."""

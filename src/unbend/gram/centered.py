@@ -30,9 +30,6 @@ START_ROWS, START_VECTORS = 200, 16
 EXACT_ROWS, PROBES, STEPS = 600, 8, 30
 # Up to here a Cholesky factorisation takes less time than the estimate.
 PROVED_ROWS = 2000
-# Columns for each row from which on, and rows up to which, all inner products are formed: 400 rows
-# of 10 304 columns take 30 ms, and products with them 3 ms for each of a dozen blocks of vectors.
-LONG, LONG_ROWS = 2, 2000
 
 
 class CenteredGram(ABC):
@@ -159,13 +156,7 @@ class PointGram(CenteredGram):
 
     @cached_property
     def _lengths(self) -> FloatArray:
-        return np.einsum("ij,ij->i", self.centered, self.centered)
-
-    @cached_property
-    def _inner(self) -> FloatArray | None:
-        """All inner products, where forming them once takes less time than many products."""
-        long = self.centered.shape[1] >= LONG * self.n and self.n <= LONG_ROWS
-        return self.form() if long else None
+        return np.asarray(np.einsum("ij,ij->i", self.centered, self.centered))
 
     @property
     def mean_squares(self) -> FloatArray:
@@ -178,8 +169,6 @@ class PointGram(CenteredGram):
         return float(self._lengths.sum())
 
     def _product(self, vectors: FloatArray) -> FloatArray:
-        if self._inner is not None:
-            return np.asarray(self._inner @ vectors)
         return np.asarray(self.centered @ (self.centered.T @ vectors))
 
     def form(self) -> FloatArray:
@@ -187,10 +176,6 @@ class PointGram(CenteredGram):
         return np.asarray(self.centered @ self.centered.T)
 
     def _sample(self, rows: IntArray) -> tuple[FloatArray, Carry]:
-        if self._inner is not None:
-            between = self._inner[:, rows] - self._inner[:, rows].mean(axis=1, keepdims=True)
-            small = between[rows] - between[rows].mean(axis=0)
-            return small, lambda vectors: np.asarray(between @ vectors)
         if self.centered.shape[1] <= len(rows):
             # The same eigenvalues, from all rows, for less than the kernel of some takes.
             small = self.centered.T @ self.centered

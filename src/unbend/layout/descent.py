@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
 from unbend.arrays import COPIED, FloatArray, IntArray, map_parts, row_chunks
+from unbend.layout.control import ControlledRepulsion
 from unbend.layout.order import morton_order, renumber
 from unbend.layout.repulsion import Repulsion, box_of
 from unbend.progress import Cancelled
@@ -25,8 +26,6 @@ LONGEST = 5.0
 CHECK = 50
 # Iterations after which points are sorted again: neighbours in the layout are then near in memory.
 SORT = (25, 100, 250, 500)
-# Iterations between two adjustments of the mesh, and in the first hundred, in which a layout grows.
-ADJUST, EARLY_ADJUST = 25, 10
 # Bits of a start relative to its largest coordinate. A descent amplifies any difference: what
 # rounding did to the data must not reach it.
 START_BITS = 20
@@ -109,7 +108,6 @@ def minimize(
     last, converged, iteration = np.inf, False, 0
     for iteration in range(1, total + 1):
         first = iteration <= schedule.early_iterations
-        state.adjusts = iteration % (EARLY_ADJUST if iteration < 100 else ADJUST) == 0
         state.move(early if first else schedule.exaggeration, EARLY_MOMENTUM if first else MOMENTUM)
         if iteration in SORT:
             state.sort()
@@ -141,7 +139,7 @@ class _Descent:
         self.order = np.arange(len(start))
         self.repel = repel
         self.threads = repel.threads
-        self.adjusts = False
+        self.controlled = ControlledRepulsion(repel)
         self.sort()
 
     def move(self, exaggeration: float, momentum: float) -> None:
@@ -150,11 +148,7 @@ class _Descent:
             self.offsets, self.indices, self.affinities.data, self.points, self.threads,
             self.attraction,
         )  # fmt: skip
-        repulsion, normalizer = self.repel(self.points, self.box)
-        if self.adjusts:
-            # The mesh of the next iterations, by the error of this one.
-            by_mesh = self.repel.method(self.points, self.box) == "mesh"
-            self.repel.adjust(self.points, self.box, repulsion if by_mesh else None)
+        repulsion, normalizer = self.controlled(self.points, self.box)
         power = EARLY_POWER if momentum == EARLY_MOMENTUM else POWER
         rate = RATE * len(self.points) / max(1.0, exaggeration) ** power
         kernels.descend(

@@ -26,7 +26,7 @@ ERROR, SPACING, OPENING = 0.04, 0.5, 0.5
 # Inside of a clump, points narrower than the spacing, forces cancel and errors of the mesh add up.
 # So its error is measured on some points, and the mesh refined to this share of the error asked
 # for, by quarters of an octave and so many at most; it is made coarser where that leaves the other.
-SAMPLED, REFINE, COARSEN, FINEST = 256, 0.9, 0.5, 24
+SAMPLED, REFINE, COARSEN, FINEST = 256, 0.7, 0.4, 24
 # Nanoseconds of one thread: for a pair and dimension of all pairs; for a node of the padded mesh
 # with both transforms, and for a node that a point touches; for a point of the tree, times d² and
 # the logarithm of their number. Measured once: results must not depend on the machine.
@@ -129,13 +129,21 @@ class Repulsion:
 
         `forces` are those of the mesh, where they are known. Returns whether it was refined.
         """
+        before = self.mesh.finer
+        self.measure(points, box, forces)
+        return self.mesh.finer > before
+
+    def measure(
+        self, points: FloatArray, box: FloatArray | None = None, forces: FloatArray | None = None
+    ) -> float:
+        """Adjust the mesh, and return the error that it had; infinity where it is not measured."""
         costs = self._costs(points, box)
         if "mesh" not in costs or (min(costs.values()) < costs["mesh"] and not self.mesh.finer):
-            return False
+            return np.inf
         if costs["mesh"] > DEAR * min(costs.values()):
             # Not worth measuring, but layouts spread.
             self.mesh.finer -= 1
-            return False
+            return np.inf
         found = self.mesh(points, box)[0] if forces is None else forces
         error = sampled_error(points, found, self.threads)
         before = self.mesh.finer
@@ -145,7 +153,7 @@ class Repulsion:
             self.mesh.finer = max(
                 before - int(4 / 3 * _log2(COARSEN * self.error / max(error, 1e-30))), 0
             )
-        return self.mesh.finer > before
+        return error
 
     def _costs(self, points: FloatArray, box: FloatArray | None) -> dict[str, float]:
         """Nanoseconds of each method."""

@@ -191,27 +191,38 @@ def _triangulate(q: FloatArray, r: FloatArray, order: IntArray, k: int) -> None:
     q[:, k:] = q[:, k:] @ turn
 
 
-def orthonormal_columns(block: FloatArray, gram: FloatArray | None = None) -> FloatArray:
+def orthonormal_columns(block: FloatArray) -> FloatArray:
     """Orthonormal basis of the columns: by their Gram matrix where they are well conditioned.
 
-    That takes two products, and applying it twice gives full accuracy. `gram` holds the first,
-    where it is known.
+    That takes two products, and applying it twice gives full accuracy.
     """
     if block.dtype != np.float64 or not block.size:
         # Squares of single precision keep too few digits.
         return np.linalg.qr(block)[0]
-    if gram is None:
-        # Overflow is detected on the diagonal; off it sums may cancel to NaN.
-        with np.errstate(over="ignore", invalid="ignore"):
-            gram = block.T @ block
+    # Overflow is detected on the diagonal; off it sums may cancel to NaN.
+    with np.errstate(over="ignore", invalid="ignore"):
+        turn = orthonormal_turn(block.T @ block)
+    return np.linalg.qr(block)[0] if turn is None else np.asarray(block @ turn)
+
+
+def orthonormal_turn(gram: FloatArray) -> FloatArray | None:
+    """Matrix that makes columns with these inner products orthonormal; None if they are not apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> orthonormal_turn(np.array([[4.0, 0.0], [0.0, 1.0]]))
+    array([[0.5, 0. ],
+           [0. , 1. ]])
+    """
     length = np.sqrt(gram.diagonal())
     if length.min(initial=np.inf) > 0 and np.isfinite(length.max(initial=0.0)):
         # LAPACK itself, since blocks are many and small: the checks would take longer.
         root, failed = dpotrf(gram / length / length[:, None], lower=1, clean=1)
         if not failed and root.diagonal().min() > WELL_APART:
             inverse = dtrtri(root, lower=1, overwrite_c=1)[0]
-            return np.asarray(block @ (inverse.T / length[:, None]))
-    return np.linalg.qr(block)[0]
+            return np.asarray(inverse.T / length[:, None])
+    return None
 
 
 @dataclass(frozen=True, eq=False)

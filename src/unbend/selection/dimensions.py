@@ -15,7 +15,7 @@ from unbend.neighbors import MetricName, PointSpace
 from unbend.quality import widest_gap
 from unbend.report import html_table
 from unbend.selection.inputs import PARAMETERS, Data, Sample, open_data
-from unbend.shown_dimension import ShownDimension, shown_dimension
+from unbend.shown_dimension import SMALL, ShownDimension, shown_dimension
 from unbend.validation.scalars import check_integer
 
 # Estimators of `unbend.dimension` that vote, each of another kind.
@@ -255,12 +255,20 @@ def _show(data: Data) -> ShownDimension | None:
         return shown_dimension(sample.space)
     directions = reduction.axes.shape[1]
     shown = shown_dimension(PointSpace(reduction.narrow(sample.values)))
-    if shown is None:
-        shown = shown_dimension(sample.space)
-    if shown is not None and shown.high <= directions:
+    if shown is not None and shown.high < directions - 1:
         return shown
+    full = shown_dimension(sample.space)
+    # Walls of a body that fills the directions make its last variance small in wide neighbourhoods.
+    if shown is not None and (shown.n_neighbors <= SMALL or _same(shown, full)):
+        return shown
+    if shown is None and full is not None and full.high <= directions:
+        return full
     # Rows that fill the directions may lie about a surface of one dimension less.
     return ShownDimension(directions - 1, len(sample) - 1, directions, fills=True)
+
+
+def _same(one: ShownDimension, other: ShownDimension | None) -> bool:
+    return other is not None and (one.dimension, one.high) == (other.dimension, other.high)
 
 
 def _shown_range(shown: ShownDimension) -> tuple[int, int, int]:

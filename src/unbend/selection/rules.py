@@ -23,6 +23,8 @@ PERPLEXITY = 30
 ENOUGH = 0.95
 # Principal variances fall where the next is at most this share of the last.
 PLANAR = 0.5
+# Share of the variance outside a plane that is rounding.
+EXACT = 1e-9
 # Methods that take a graph without further distances, and those that take nothing but points.
 OF_GRAPHS = (
     "Isomap",
@@ -338,7 +340,9 @@ RULES = (
     ),
     Rule(
         ("chart",),
-        lambda case: case.tried is not None and not case.found.closed,
+        lambda case: (
+            case.tried is not None and not case.found.closed and case.found.outside > EXACT
+        ),
         lambda case: case.make_chart(case.tried or ""),
         lambda case: _describe_charts(case),
         lambda case: case.other_charts(),

@@ -28,6 +28,7 @@ from unbend._kernels.reference.layout_graph import (
     inner_products,
     laplacian_product,
     transpose,
+    turn_rows,
 )
 from unbend._kernels.reference.local_kernels import (
     align,
@@ -129,4 +130,5 @@ __all__ = [
     "sum_weights",
     "thin_products",
     "transpose",
+    "turn_rows",
 ]

@@ -98,6 +98,11 @@ def gram(block: FloatArray, threads: int, products: FloatArray) -> None:
     products[:] = block.T @ block
 
 
+def turn_rows(block: FloatArray, turn: FloatArray, threads: int, turned: FloatArray) -> None:
+    """Fill a block (n, w) times a small matrix (w, w)."""
+    turned[:] = block @ turn
+
+
 def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Mix the bits of numbers as splitmix64 does."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
