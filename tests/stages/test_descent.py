@@ -11,6 +11,8 @@ from tests.stages.drawn import LAW, blobs, rngs
 from tests.stages.searches import every_kernel, kernels, native
 from unbend._kernels import reference
 from unbend.neighbors import NNDescent, PointSpace
+from unbend.neighbors.index.brute_force import Cloud
+from unbend.neighbors.index.cells import CellIndex, PackedCells
 from unbend.neighbors.index.nn_descent import FREE
 from unbend.report import recording, stage
 
@@ -46,7 +48,7 @@ def descent(kernel, rows, groups, length, limit, threads):
 
 
 @LAW
-@given(rngs, st.integers(2, 60), st.sampled_from([32, 64, 160]), st.booleans(), st.data())
+@given(rngs, st.integers(2, 60), st.sampled_from([8, 40, 64, 160]), st.booleans(), st.data())
 def test_the_descent_takes_the_way_of_its_twin_to_the_bit(rng, n, columns, ties, data):
     rows = drawn_rows(rng, n, columns, ties)
     width = data.draw(st.integers(1, min(n, 40)))
@@ -66,16 +68,73 @@ def test_joining_all_rows_gives_the_nearest_by_sorting(name, rng, n, length, tie
     everyone, count = np.arange(n, dtype=np.int32)[None], np.array([n], np.int32)
     keys, indices, fresh = empty_lists(n, length)
     kernels(name).join(rows, everyone, count, count, 1, keys, indices, fresh)
-    squares = np.zeros((n, n), np.float32)
-    for column in rows.T:
-        squares += np.square(column[:, None] - column)
-    np.fill_diagonal(squares, np.inf)
+    squares = squares_between(rows)
     numbers = np.broadcast_to(np.arange(n), (n, n))
     order = np.lexsort((numbers, squares), axis=1)[:, : min(length, n - 1)]
     assert np.array_equal(indices[:, : n - 1], order)
     assert np.array_equal(keys[:, : n - 1], np.take_along_axis(squares, order, axis=1))
     assert np.isinf(keys[:, n - 1 :]).all()
     assert (fresh == np.isfinite(keys)).all()
+
+
+def squares_between(rows):
+    """Squared distances in the order of summation of 32 columns, infinite on the diagonal."""
+    squares = np.square(rows[:, None] - rows)
+    lanes = (squares[..., :8] + squares[..., 8:16]) + (squares[..., 16:24] + squares[..., 24:])
+    halves = lanes[..., :4] + lanes[..., 4:]
+    sums = (halves[..., 0] + halves[..., 1]) + (halves[..., 2] + halves[..., 3])
+    np.fill_diagonal(sums, np.inf)
+    return sums
+
+
+@every_kernel
+@LAW
+@given(rngs, st.integers(2, 90), st.integers(1, 30), st.booleans(), st.booleans())
+def test_cells_fill_lists_with_the_nearest_that_share_one(name, rng, n, length, ties, far):
+    """Also of rows far from the origin, relative to their distances."""
+    rows = drawn_rows(rng, n, 32, ties) + np.float32(4096 if far else 0)
+    cells = [np.flatnonzero(rng.random(n) < 0.5).astype(np.int32) for _ in range(4)]
+    first = np.concatenate(([0], np.cumsum([len(c) for c in cells])))
+    squares, together = squares_between(rows), np.zeros((n, n), bool)
+    for cell in cells:
+        together[np.ix_(cell, cell)] = True
+    squares[~together] = np.inf
+    expected = np.sort(squares, axis=1)[:, :length]
+    for threads in (1, 3):
+        keys, indices, fresh = empty_lists(n, length)
+        kernels(name).join_cells(rows, np.concatenate(cells), first, threads, keys, indices, fresh)
+        # Tied rows may be exchanged: which are proposed is decided by products.
+        assert np.array_equal(keys[:, : expected.shape[1]], expected)
+        row, place = np.nonzero(np.isfinite(keys))
+        assert np.array_equal(squares[row, indices[row, place]], keys[row, place])
+        assert all(len(set(own[own != FREE])) == np.sum(own != FREE) for own in indices)
+        assert (fresh == np.isfinite(keys)).all()
+
+
+@every_kernel
+@LAW
+@given(rngs, st.integers(30, 200), st.integers(1, 9), st.sampled_from([3, 17, 40]))
+def test_probing_all_cells_finds_the_nearest_of_all_rows(name, rng, n, length, columns):
+    points, new = rng.normal(size=(n, columns)), rng.normal(size=(12, columns))
+    index = CellIndex.build(Cloud.of(points), 10, 2, rng, 1)
+    packed = PackedCells.of(index)
+    queries = index.projection.map(new)
+    keys, found = np.empty((12, length), np.float32), np.empty((12, length), np.int32)
+    probes = np.tile(np.arange(len(index.centers), dtype=np.int32), (12, 1))
+    kernels(name).probe_cells(
+        queries, probes, packed.panels, packed.squares, index.centers, packed.first, 1, keys, found
+    )
+    # Keys order the rows, to rounding: near ties may be exchanged.
+    scale = index.projection.cloud.scale
+    away = np.take_along_axis(PointSpace(points).distances_of(new), packed.places[found], axis=1)
+    exact = PointSpace(points).nearest_of(new, length)[1]
+    largest = np.abs(queries).max() ** 2 * columns
+    assert (keys <= np.square(away * scale) * (1 + 1e-6)).all()
+    np.testing.assert_allclose(keys, np.square(away * scale), rtol=0, atol=1e-4 * largest)
+    np.testing.assert_allclose(
+        np.square(away * scale), np.square(exact * scale), rtol=0, atol=1e-4 * largest
+    )
+    assert all(len(set(row)) == length for row in found.tolist())
 
 
 def decaying(rng):
@@ -137,11 +196,11 @@ def test_what_is_found_has_its_own_distance_and_is_sorted(kind):
 def test_recall_is_reported_where_the_search_is_hard():
     """Noise in all directions has no neighbourhoods: the report must not promise them."""
     points = np.random.default_rng(0).normal(size=(N, 300))
-    found, exact, facts = searched(points, recall=0.0)
+    found, exact, facts = searched(points, recall=0.0, overlap=2)
     recall = shares(found, exact)
     assert recall.mean() < 0.9
     assert abs(facts["recall"] - recall.mean()) <= 5 * facts["recall_error"]
-    more, _, _ = searched(points, recall=1.0)
+    more, _, _ = searched(points, recall=1.0, overlap=2)
     assert shares(more, exact).mean() > recall.mean() + 0.05
 
 
@@ -179,5 +238,60 @@ def test_an_estimator_reports_the_recall_and_transforms_its_rows():
     np.testing.assert_allclose(model.transform(points), model.embedding_, atol=1e-8)
     again = clone(model).set_params(n_jobs=2).fit(points)
     assert np.array_equal(again.embedding_, model.embedding_)
-    own = unbend.LaplacianEigenmaps(neighbors_algorithm=NNDescent(trees=4)).fit(points)
+    own = unbend.LaplacianEigenmaps(neighbors_algorithm=NNDescent(overlap=3)).fit(points)
     assert own.report_.stage("neighbors").facts["search"] == "approximate"
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "noise"])
+def test_new_samples_get_nearly_all_their_neighbours(kind):
+    rng = np.random.default_rng(2)
+    points = rng.normal(size=(N, 200)) if kind == "noise" else KINDS[kind](rng)
+    scale = 1e-3 * np.median(np.abs(points - np.median(points, axis=0)))
+    new = points[::7] + scale * rng.normal(size=points[::7].shape)
+    index = NNDescent().build(points)
+    found, away = index.query(new, K)
+    reach = PointSpace(points).nearest_of(new, K)[1]
+    assert np.mean(away <= reach[:, -1:] * (1 + 1e-9)) >= 0.96
+    assert all(len(set(row)) == K for row in found.tolist())
+    assert (np.lexsort((found, away), axis=1) == np.arange(K)).all()
+    lengths = PointSpace(points).distances_of(new)
+    np.testing.assert_allclose(away, np.take_along_axis(lengths, found, axis=1), rtol=1e-9)
+    again = NNDescent(threads=3).build(points).query(new, K)
+    assert np.array_equal(again[0], found)
+
+
+def test_the_report_has_the_recall_of_new_samples():
+    points = decaying(np.random.default_rng(0))
+    new = decaying(np.random.default_rng(1))
+    with recording("search") as report, stage("new"):
+        _, away = NNDescent(recall=0.9, cell=60).build(points).query(new, K)
+    facts = report.stage("new").facts
+    reach = PointSpace(points).nearest_of(new, K)[1][:, -1:]
+    recall = np.mean(away <= reach * (1 + 1e-9))
+    assert recall < 1.0
+    assert facts["recall"] == pytest.approx(recall, abs=0.05)
+    assert 0 < facts["cells"] < N // 60
+
+
+def test_fitted_rows_find_themselves_and_far_rows_are_compared_exactly():
+    points = decaying(np.random.default_rng(0))
+    index = NNDescent(cell=40).build(points)
+    own, away = index.query(points, 3)
+    assert np.array_equal(own[:, 0], np.arange(N))
+    assert (away[:, 0] == 0).all()
+    far = points[:5] + 1e200
+    assert np.array_equal(index.query(far, 3)[0], PointSpace(points).nearest_of(far, 3)[0])
+
+
+def test_an_estimator_searches_new_samples_in_the_same_cells():
+    rng = np.random.default_rng(4)
+    turn = rng.normal(size=(4, 40))
+    rows, new = (np.sin(rng.normal(size=(n, 4)) @ turn) for n in (N, 200))
+    exact = unbend.LLE(neighbors_algorithm="brute").fit(rows)
+    model = unbend.LLE(neighbors_algorithm="approximate").fit(rows)
+    space = model._neighborhoods.space
+    found = space.nearest_of(new, K)[1]
+    reach = exact._neighborhoods.space.nearest_of(new, K)[1][:, -1:]
+    assert np.mean(found <= reach * (1 + 1e-9)) > 0.96
+    assert space._built_index._probes[K][0] >= 2
+    np.testing.assert_allclose(model.transform(rows), model.embedding_, atol=1e-7)

@@ -148,7 +148,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         INDEX,
         help="Neighbour search. 'auto' (also 'exact') takes the cheaper of a KD-tree and blocked "
         "brute force, predicted from rows, columns and the intrinsic dimension; "
-        "'approximate' is NN-descent, but few rows, few columns and new samples are searched "
+        "'approximate' is NN-descent, but few rows and few columns are searched "
         "exactly; an index may come from another library. The report records the recall.",
     )
     metric: Any = param(

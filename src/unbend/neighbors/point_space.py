@@ -154,6 +154,11 @@ class PointSpace(Space):
             return self._tree
         return self._brute_force if self.metric.norm.p == 2 else None
 
+    @property
+    def _descent_is_exact(self) -> bool:
+        """Whether an exact search takes the place of NN-descent."""
+        return self._uses_tree or self.metric.norm.p != 2
+
     def nearest(self, k: int) -> Neighbors:
         """Find the k nearest other points of every point."""
         check_count(k, self.n - 1)
@@ -164,7 +169,7 @@ class PointSpace(Space):
             and (self.index.recall >= 1.0 or self.metric.norm.p != 2)
         ):
             index = self._exact(self.features)
-        elif isinstance(self.index, NNDescent) and (self._uses_tree or self.metric.norm.p != 2):
+        elif isinstance(self.index, NNDescent) and self._descent_is_exact:
             note(search="exact")
             index = self._exact(self.features)
         else:
@@ -177,7 +182,9 @@ class PointSpace(Space):
         """Find the k points nearest to each new sample."""
         check_count(k, self.n)
         new = self._features_of(new)
-        exact = isinstance(self.index, str | AutoIndex | NNDescent)
+        exact = isinstance(self.index, str | AutoIndex) or (
+            isinstance(self.index, NNDescent) and self._descent_is_exact
+        )
         index = self._exact(new) if exact else self._built_index
         if index is None:
             return self._nearest_by_blocks(new, k)

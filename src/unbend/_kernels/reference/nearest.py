@@ -1,5 +1,6 @@
 """Neighbour search: KD-tree, ranking, shortlists of matrix products, NN-descent."""
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -268,11 +269,6 @@ def sort_shortlists(
     sorted_indices[...] = np.where(taken, indices[:count, :length], FREE)
 
 
-FREE = np.iinfo(np.int32).max
-# Columns summed one after the other, before the others in 32 partial sums.
-HEAD = 32
-
-
 def join(
     rows: FloatArray,
     members: IntArray,
@@ -287,7 +283,7 @@ def join(
 
     Of a row of `members` the first `counts` count, of which the first `fresh_members` are
     fresh. Keys are squared distances of single-precision rows, whose columns are a multiple
-    of 32; entries that come in are marked in `fresh`.
+    of 8; entries that come in are marked in `fresh`.
     """
     width = members.shape[1]
     first, second = np.triu_indices(width, 1)
@@ -300,22 +296,73 @@ def join(
         _merge(a, b, _squares(rows[a] - rows[b]), keys, indices, fresh)
 
 
+def join_cells(
+    rows: FloatArray,
+    members: IntArray,
+    first: IntArray,
+    threads: int,
+    keys: FloatArray,
+    indices: IntArray,
+    fresh: IntArray,
+) -> None:
+    """Offer the members of each cell, `members[first[c] : first[c + 1]]`, to each other's lists.
+
+    As `join`, except for rounding: the compiled kernel offers a row only as many others as its
+    list has entries, those that are nearest by products of matrices.
+    """
+    for start, stop in itertools.pairwise(first):
+        some = members[start:stop].astype(np.int64)
+        a, b = (some[place] for place in np.triu_indices(len(some), 1))
+        for chunk in row_chunks(len(a), 16 * rows.shape[1]):
+            one, other = np.minimum(a[chunk], b[chunk]), np.maximum(a[chunk], b[chunk])
+            _merge(one, other, _squares(rows[one] - rows[other]), keys, indices, fresh)
+
+
+def probe_cells(
+    queries: FloatArray,
+    probes: IntArray,
+    panels: FloatArray,
+    squares: FloatArray,
+    centers: FloatArray,
+    first: IntArray,
+    threads: int,
+    keys: FloatArray,
+    indices: IntArray,
+) -> None:
+    """Fill (m, length) arrays with the places of the nearest rows in the cells `probes` (m, p).
+
+    Rows lie in panels relative to the centre of their cell, cell c from place `first[c]` to
+    `first[c + 1]`; `squares` are reduced by a bound of the rounding, so that keys are lower bounds
+    of squared distances. They ascend, ties by place; missing ones are infinite.
+    """
+    rows, length = _unpack(panels), keys.shape[1]
+    share = 1 - 1.01 * (queries.shape[1] + 48) * float(np.finfo(np.float32).eps) / 2
+    for query, cells, own_keys, own in zip(queries, probes, keys, indices, strict=True):
+        offered, places = [np.empty(0, dtype=np.float32)], [np.empty(0, dtype=np.int64)]
+        for cell in cells:
+            some = np.arange(first[cell], first[cell + 1])
+            away = query - centers[cell]
+            offered.append(share * (away @ away) + squares[some] - 2 * (rows[some] @ away))
+            places.append(some)
+        key, place = np.concatenate(offered), np.concatenate(places)
+        key, place = key[~np.isnan(key)], place[~np.isnan(key)]
+        order = np.lexsort((place, key))[:length]
+        own_keys[...], own[...] = np.inf, FREE
+        own_keys[: len(order)], own[: len(order)] = key[order], place[order]
+
+
 def _squares(differences: FloatArray) -> FloatArray:
-    """Sum the squares in the order of the compiled kernel."""
-    squares, columns = differences * differences, differences.shape[1]
-    total = np.zeros(len(squares), dtype=np.float32)
-    for column in squares[:, :HEAD].T:
-        total += column
-    if columns == HEAD:
-        return total
-    parts = np.zeros((len(squares), 4, 8), dtype=np.float32)
-    for block in np.moveaxis(
-        squares[:, HEAD:].reshape(len(squares), columns // HEAD - 1, 4, 8), 1, 0
-    ):
+    """Sum the squares in the order of the compiled kernel: 32 partial sums."""
+    count, columns = differences.shape
+    blocks = -(-columns // 32)
+    padded = np.zeros((count, 32 * blocks), dtype=np.float32)
+    padded[:, :columns] = differences * differences
+    parts = np.zeros((count, 4, 8), dtype=np.float32)
+    for block in np.moveaxis(padded.reshape(count, blocks, 4, 8), 1, 0):
         parts += block
     lanes = (parts[:, 0] + parts[:, 1]) + (parts[:, 2] + parts[:, 3])
     halves = lanes[:, :4] + lanes[:, 4:]
-    return np.asarray(total + ((halves[:, 0] + halves[:, 1]) + (halves[:, 2] + halves[:, 3])))
+    return np.asarray((halves[:, 0] + halves[:, 1]) + (halves[:, 2] + halves[:, 3]))
 
 
 def _merge(

@@ -314,7 +314,7 @@ def _search(
     others = len(cloud.points) - (new is None)
     # Products are faster only if few rows are candidates.
     # The scale is that of the fitted rows.
-    if 4 * (k + SPARE) < others and (new is None or _in_range(cloud, queries)):
+    if 4 * (k + SPARE) < others and (new is None or in_range(cloud, queries)):
         for dtype in (np.float32, np.float64):
             if len(unsure):
                 if new is None and len(unsure) == len(queries):
@@ -357,7 +357,7 @@ def candidates_of_long_rows(cloud: Cloud, length: int) -> Lists:
     return np.take_along_axis(keys, nearest, axis=1), nearest
 
 
-def _in_range(cloud: Cloud, queries: FloatArray) -> bool:
+def in_range(cloud: Cloud, queries: FloatArray) -> bool:
     """Whether the scaled squares of all queries are far from overflow."""
     reach = 2.0**50 / cloud.scale
     return all(np.abs(queries[c] - cloud.center).max() < reach for c in _chunks(queries))
@@ -398,7 +398,7 @@ def rank(
     """Write the nearest candidates of some queries, and return the queries that are not sure."""
     keys, candidates = found
     sure = np.empty(len(some), dtype=np.bool_)
-    if len(some) == len(queries):
+    if len(some) == len(queries) and np.array_equal(some, np.arange(len(some))):
         # All of them, in their order: nothing is copied.
         kernels.rank(
             cloud.points, np.ascontiguousarray(queries), cloud.scale, candidates, keys, False,

@@ -1,10 +1,9 @@
 """Approximate neighbours by NN-descent (Dong, Moses and Li, 2011).
 
-Rows are centred, rounded to single precision and projected to their leading principal axes, with
-the residual if it is large, so that most distances are rejected after a few columns. Leaves of
-random trees initialise the lists; then neighbours of neighbours are compared until few lists
-change. More candidates than needed are ranked by exact distances, and the recall is estimated on a
-sample of rows.
+Rows of overlapping cells are compared by matrix products, which fills most lists; then neighbours
+of neighbours are compared until the recall, estimated on a sample of rows, is reached. More
+candidates than needed are ranked by exact distances. New samples are compared with the rows of
+the nearest cells, as many as give the recall for a sample of the fitted rows.
 """
 
 from dataclasses import dataclass, field, replace
@@ -13,105 +12,18 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.neighbors.index.brute_force import Cloud, rank
+from unbend.cached import cached_property
+from unbend.neighbors.index.brute_force import Cloud, in_range, rank
+from unbend.neighbors.index.cells import CellIndex, Cells, PackedCells
 from unbend.neighbors.index.protocol import (
     contiguous_points,
     contiguous_queries,
+    drop_self,
     note_recall,
     require_built,
 )
 from unbend.report import note, step
 from unbend.validation.scalars import check_count, check_integer, check_real, check_threads
-
-# Columns that the kernel compares first; rows have a multiple of them.
-HEAD = 32
-# Number of principal axes of the projection, and of rows from which they are estimated.
-AXES, AXES_ROWS = 160, 2048
-# Explained variance above which only the projection is used: for handwritten digits (0.95) the
-# first 23 candidates contain 0.998 of 15 neighbours.
-ENOUGH = 0.9
-# Rows with norms beyond this multiple of the median are outliers, ignored for the axes.
-FARTHEST = 64.0
-
-
-def project_rows(cloud: Cloud, rng: np.random.Generator, leaf: int) -> tuple[FloatArray, IntArray]:
-    """Project rows to principal axes, with the residual if it is large, in order of a tree."""
-    n, d = cloud.points.shape
-    axes, share = _axes(cloud, rng)
-    along = np.empty((n, axes.shape[1]), dtype=np.float32)
-    for chunk in row_chunks(n, 12 * d):
-        along[chunk] = _single(cloud, chunk) @ axes
-    order = grow_tree(along[:, :HEAD], leaf, rng)
-    left = d if share < ENOUGH else 0
-    rows = np.zeros((n, _multiple(axes.shape[1]) + _multiple(left)), dtype=np.float32)
-    for chunk in row_chunks(n, 12 * d):
-        some = order[chunk]
-        rows[chunk, : axes.shape[1]] = along[some]
-        if left:
-            rows[chunk, -_multiple(left) :][:, :d] = _single(cloud, some) - along[some] @ axes.T
-    return rows, order
-
-
-def _multiple(columns: int) -> int:
-    return -(-columns // HEAD) * HEAD
-
-
-def _single(cloud: Cloud, rows: slice | IntArray) -> FloatArray:
-    """Centred and scaled rows in single precision."""
-    return np.asarray((cloud.points[rows] - cloud.center) * cloud.scale, dtype=np.float32)
-
-
-def _axes(cloud: Cloud, rng: np.random.Generator) -> tuple[FloatArray, float]:
-    """Approximate leading principal axes and their explained variance.
-
-    By two steps of orthogonal iteration on the covariance of a sample.
-    """
-    n, d = cloud.points.shape
-    sample = _single(cloud, np.sort(rng.choice(n, min(n, AXES_ROWS), replace=False)))
-    # Outliers would dominate the axes.
-    lengths = np.linalg.norm(sample, axis=1)
-    if lengths.any():
-        sample = sample[lengths <= FARTHEST * np.median(lengths[lengths > 0])]
-    # Scaled to at most one, so that products do not overflow in single precision.
-    sample = sample / max(float(np.abs(sample).max()), 1e-30)
-    found = rng.standard_normal((d, min(d, AXES))).astype(np.float32)
-    for _ in range(2):
-        found = np.linalg.qr(sample.T @ (sample @ found))[0]
-    along = (sample @ found).astype(np.float64)
-    values, turn = np.linalg.eigh(along.T @ along)
-    total = float(np.square(sample, dtype=np.float64).sum())
-    share = float(values.sum()) / total if total > 0 and len(found) > AXES else 1.0
-    return np.asarray(np.linalg.qr(found @ turn[:, ::-1])[0], dtype=np.float32), share
-
-
-def _parts(n: int, leaf: int) -> list[IntArray]:
-    """Offsets of the nodes at each level of a balanced tree, down to the leaves."""
-    depth = max(0, int(np.ceil(np.log2(n / leaf))))
-    return [np.linspace(0, n, 2**level + 1).astype(np.int64) for level in range(depth + 1)]
-
-
-def grow_tree(head: FloatArray, leaf: int, rng: np.random.Generator) -> IntArray:
-    """Order of the rows by the leaves of a random tree.
-
-    Every node is split at its median along a random direction, the same for a level.
-    """
-    levels = _parts(len(head), leaf)[:-1]
-    along = head @ rng.standard_normal((head.shape[1], len(levels))).astype(np.float32)
-    places = along / (2.5 * max(float(np.abs(along).max(initial=0.0)), 1e-30))
-    order: IntArray = np.arange(len(head))
-    for level, offsets in enumerate(levels):
-        part = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        order = order[np.argsort(part + places[order, level], kind="stable")]
-    return order
-
-
-def leaves(order: IntArray, leaf: int) -> tuple[IntArray, IntArray]:
-    """Members of each leaf, padded to one width, and their number."""
-    counts = np.diff(_parts(len(order), leaf)[-1]).astype(np.int32)
-    members = np.zeros((len(counts), counts.max()), dtype=np.int32)
-    members[np.arange(members.shape[1]) < counts[:, None]] = order
-    return members, counts
-
 
 # Largest number of rows for which an exact search is used.
 FEWEST = 2000
@@ -125,14 +37,13 @@ FREE = np.iinfo(np.int32).max
 class NNDescent:
     """Approximate Euclidean search by NN-descent; a `NeighborIndex`.
 
-    `query` is exact; only `query_self`, the neighbours of the points themselves, is approximate.
-
     Parameters
     ----------
-    trees : int
-        Number of random trees that initialise the lists.
-    leaf : int
-        Largest number of rows of a leaf.
+    overlap : int
+        Largest number of cells to which a row belongs; rows of a cell are compared with each other
+        first. Fewer are used if they are predicted to take less time.
+    cell : int
+        Number of rows for each cell; with overlap it has so many times more.
     candidates : int
         Number of new neighbours of a row that are compared in a round, and as many old ones.
     spare : int
@@ -140,8 +51,7 @@ class NNDescent:
     rounds : int
         Largest number of rounds.
     tol : float
-        Fraction of new entries at which the recall is first estimated; while it is too low, more
-        trees are grown and the fraction is quartered.
+        Fraction of new entries below which other cells are compared in place of neighbours.
     recall : float
         Target recall. `report_` records the recall, which is lower if `rounds` do not suffice.
     sample : int
@@ -156,7 +66,7 @@ class NNDescent:
     References
     ----------
     Dong, Moses and Li, Efficient k-nearest neighbor graph construction for generic similarity
-    measures, WWW (2011). The trees follow Dasgupta and Freund, STOC (2008).
+    measures, WWW (2011). The cells follow Jégou, Douze and Schmid, PAMI (2011).
 
     Examples
     --------
@@ -170,12 +80,12 @@ class NNDescent:
     True
     """
 
-    trees: int = 6
-    leaf: int = 64
-    candidates: int = 16
+    overlap: int = 6
+    cell: int = 250
+    candidates: int = 20
     spare: int = 8
     rounds: int = 12
-    tol: float = 0.2
+    tol: float = 0.05
     recall: float = 0.98
     sample: int = 250
     seed: int = 0
@@ -184,7 +94,7 @@ class NNDescent:
 
     def __post_init__(self) -> None:
         check_threads(self.threads)
-        for name in ("trees", "leaf", "candidates", "rounds", "sample"):
+        for name in ("overlap", "cell", "candidates", "rounds", "sample"):
             check_integer(name, getattr(self, name))
         for name in ("spare", "seed"):
             check_integer(name, getattr(self, name), 0)
@@ -199,11 +109,75 @@ class NNDescent:
         """Return an index of the points."""
         return replace(self, cloud=Cloud.of(contiguous_points(points)))
 
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the cells, which are found again on demand."""
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+    @cached_property
+    def _index(self) -> CellIndex:
+        """Rows in the order of their cells."""
+        cloud = require_built(self.cloud, self)
+        n = len(cloud.points)
+        # Cells of few rows are smaller, or they would compare all pairs; cells of many are larger,
+        # or there would be more centres to compare a row with than rows in its cells.
+        size = max(min(self.cell, n // 64), int(np.sqrt(n) / 4), 1)
+        rng = np.random.default_rng(self.seed)
+        return CellIndex.build(cloud, size, self.overlap, rng, self.threads)
+
+    @cached_property
+    def _packed(self) -> PackedCells:
+        return PackedCells.of(self._index)
+
+    @cached_property
+    def _probes(self) -> dict[int, tuple[int, float]]:
+        """Cells compared for each number of neighbours, and the recall of the sample."""
+        return {}
+
     def query(self, rows: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-        """Find the k points nearest to each row, exactly."""
+        """Find the approximate k points nearest to each row, and report the recall.
+
+        It is that of a sample of the fitted rows in the place of new ones.
+        """
         cloud = require_built(self.cloud, self)
         rows = contiguous_queries(rows, k, cloud.points.shape)
-        return cloud.nearest_of(rows, k, self.threads)
+        if not self.serves(len(cloud.points), k) or not in_range(cloud, rows):
+            return cloud.nearest_of(rows, k, self.threads)
+        if k not in self._probes:
+            self._probes[k] = self._choose_probes(k)
+        probes, recall = self._probes[k]
+        note(search="approximate", cells=probes, recall=recall)
+        if probes > len(self._index.centers) // 2:
+            return cloud.nearest_of(rows, k, self.threads)
+        return self._probe(rows, k, probes)
+
+    def _choose_probes(self, k: int) -> tuple[int, float]:
+        """Find how many cells give the recall for a sample of the fitted rows."""
+        cloud, n = self._index.projection.cloud, self._index.n
+        rng = np.random.default_rng(self.seed)
+        some = cloud.points[np.sort(rng.choice(n, min(self.sample, n), replace=False))]
+        reach = cloud.nearest_of(some, k, self.threads)[1][:, -1:]
+        # A fitted row on the border of two cells may be rounded into either.
+        probes = 2
+        while probes <= len(self._index.centers) // 2:
+            found = self._probe(some, k, probes)[1]
+            recall = float(np.mean(found <= reach * (1 + 1e-12)))
+            if recall >= self.recall:
+                return probes, recall
+            probes += max(1, probes // 3)
+        return len(self._index.centers), 1.0
+
+    def _probe(self, rows: FloatArray, k: int, probes: int) -> tuple[IntArray, FloatArray]:
+        """Find the nearest rows in some cells; exactly for rows whose cells have too few."""
+        cloud = self._index.projection.cloud
+        keys, near = self._packed.candidates(rows, probes, k + self.spare, self.threads)
+        few = np.flatnonzero(near[:, -1] < 0)
+        near[few] = 0
+        indices, distances = np.empty((len(rows), k), dtype=np.int32), np.empty((len(rows), k))
+        everyone = np.arange(len(rows))
+        rank(cloud, rows, everyone, (keys, near), k, self.threads, indices, distances)
+        if len(few):
+            indices[few], distances[few] = cloud.nearest_of(rows[few], k, self.threads)
+        return indices, distances
 
     def query_self(self, k: int) -> tuple[IntArray, FloatArray]:
         """Find the approximate k nearest other points of every point, and report the recall."""
@@ -212,72 +186,65 @@ class NNDescent:
         if not self.serves(len(cloud.points), k):
             note(search="exact")
             return cloud.neighbors(k, self.threads)
-        lists = _Lists.of(cloud, *project_rows(cloud, rng, self.leaf), k + self.spare, self.threads)
+        lists = _Lists.of(self._index, k + self.spare, self.threads)
         sample = np.sort(rng.choice(lists.n, min(self.sample, lists.n), replace=False))
         indices, distances = np.empty((lists.n, k), dtype=np.int32), np.empty((lists.n, k))
-        reach, rounds, tol = None, 0, self.tol
+        near, reach = _exact_neighbors(self._index, sample, k, self.threads)
+        length, rounds = k + self.spare, 0
+        overlap = self._index.choose_overlap(sample, near, self.recall, length)
+        lists.join_cells(self._index.cells(overlap))
         while True:
-            self._plant(lists, rng)
-            rounds = self._descend(lists, rng, rounds, tol)
+            step(rounds + 1, self.rounds + 1)
             lists.rank(sample, indices, distances)
             found = distances[lists.order[sample]]
-            if reach is None:
-                reach = _exact_reach(lists, sample, found)
-            recall = note_recall("approximate", found, reach, rounds=rounds)
-            enough = recall >= self.recall or tol * lists.fresh.size < 1
-            if enough or rounds == self.rounds:
+            recall = note_recall("approximate", found, reach, cells=overlap, rounds=rounds)
+            if recall >= self.recall or rounds == self.rounds:
                 break
-            tol /= 4
+            if np.count_nonzero(lists.fresh) > self.tol * lists.fresh.size:
+                lists.join(*lists.propose(self.candidates, int(rng.integers(2**62))))
+            else:
+                lists.join_cells(
+                    self._index.with_other_cells(rng, self.threads).cells(self.overlap)
+                )
+            rounds += 1
         lists.rank(np.arange(lists.n), indices, distances)
         return indices, distances
-
-    def _plant(self, lists: "_Lists", rng: np.random.Generator) -> None:
-        """Initialise the lists by the leaves of random trees."""
-        # Leaves have more rows than a list has entries.
-        leaf = max(self.leaf, 2 * lists.keys.shape[1] + 2)
-        for tree in range(self.trees):
-            members, counts = leaves(grow_tree(lists.rows[:, :HEAD], leaf, rng), leaf)
-            lists.join(members, counts, counts)
-            step(tree + 1, self.trees + self.rounds)
-
-    def _descend(self, lists: "_Lists", rng: np.random.Generator, rounds: int, tol: float) -> int:
-        """Compare neighbours of neighbours until few entries are new; return all rounds."""
-        while rounds < self.rounds and np.count_nonzero(lists.fresh) > tol * lists.fresh.size:
-            lists.join(*lists.propose(self.candidates, int(rng.integers(2**62))))
-            rounds += 1
-            step(self.trees + rounds, self.trees + self.rounds)
-        return rounds
 
 
 @dataclass(frozen=True, eq=False)
 class _Lists:
-    """Sorted lists of neighbours and keys; row i is row `order[i]` of the cloud."""
+    """Sorted lists of neighbours and keys of the rows in the order of their cells."""
 
-    cloud: Cloud
-    rows: FloatArray
-    order: IntArray
+    index: CellIndex
     keys: FloatArray
     indices: IntArray
     fresh: IntArray
     threads: int
 
     @classmethod
-    def of(
-        cls, cloud: Cloud, rows: FloatArray, order: IntArray, length: int, threads: int
-    ) -> "_Lists":
-        shape = (len(rows), length)
+    def of(cls, index: CellIndex, length: int, threads: int) -> "_Lists":
+        shape = (index.n, length)
         keys = np.full(shape, np.inf, dtype=np.float32)
         indices = np.full(shape, FREE, dtype=np.int32)
-        return cls(cloud, rows, order, keys, indices, np.zeros(shape, dtype=np.uint8), threads)
+        return cls(index, keys, indices, np.zeros(shape, dtype=np.uint8), threads)
 
     @property
     def n(self) -> int:
-        return len(self.rows)
+        return self.index.n
+
+    @property
+    def order(self) -> IntArray:
+        return self.index.order
+
+    def join_cells(self, cells: Cells) -> None:
+        """Offer the members of each cell to each other's lists."""
+        lists = self.keys, self.indices, self.fresh
+        kernels.join_cells(self.index.rows, cells.members, cells.first, self.threads, *lists)
 
     def join(self, members: IntArray, fresh_members: IntArray, counts: IntArray) -> None:
         """Offer the members of each group to each other's lists."""
         lists = self.keys, self.indices, self.fresh
-        kernels.join(self.rows, members, fresh_members, counts, self.threads, *lists)
+        kernels.join(self.index.rows, members, fresh_members, counts, self.threads, *lists)
 
     def propose(self, limit: int, seed: int) -> tuple[IntArray, IntArray, IntArray]:
         """Choose a group for each row: members, number of new ones, and number of all."""
@@ -288,38 +255,63 @@ class _Lists:
 
     def rank(self, places: IntArray, indices: IntArray, distances: FloatArray) -> None:
         """Rank some lists by exact distances."""
-        rows, near = self.order[places], self.order.astype(np.int32)[self.indices[places]]
-        found = _bounds(self.rows, self.keys[places]), near
-        k = indices.shape[1]
-        rank(self.cloud, self.cloud.points, rows, found, k, self.threads, indices, distances)
+        near, k, cloud = self.indices[places], indices.shape[1], self.index.projection.cloud
+        few = near[:, -1] == FREE
+        rows, full = self.order[places[few]], places[~few]
+        near = self.order.astype(np.int32)[near[~few]]
+        found = _bounds(self.index.rows, self.keys[full]), near
+        rank(cloud, cloud.points, self.order[full], found, k, self.threads, indices, distances)
+        if len(rows):
+            # Their cells have fewer rows than a list.
+            exact = cloud.nearest_of(cloud.points[rows], k + 1, self.threads)
+            indices[rows], distances[rows] = drop_self(*exact, rows)
 
 
-def _exact_reach(lists: _Lists, places: IntArray, found: FloatArray) -> FloatArray:
-    """Distances of the exact k-th nearest neighbour of some rows.
+def _exact_neighbors(
+    index: CellIndex, places: IntArray, k: int, threads: int
+) -> tuple[IntArray, FloatArray]:
+    """Places of the exact k nearest other rows of some rows, and the distance of the last.
 
-    Rows nearer than the k-th found are also nearer in the projection, so few have to be compared;
-    with many candidates, as for duplicates, an exact search is used.
+    Rows nearer than the k-th of any others are also nearer in the projection, so few have to be
+    compared; with many candidates, as of duplicates, an exact search is used.
     """
-    cloud, rows, order, k = lists.cloud, lists.rows, lists.order, found.shape[1]
+    cloud, rows, order = index.projection.cloud, index.rows, index.order
     squares = np.einsum("ij,ij->i", rows, rows)
-    most = np.square(found[:, -1] * cloud.scale) + 1e-4 * squares.max()
-    reach = np.full(len(places), np.nan)
+    # Products of single precision lose at most so much.
+    slack = 1e-4 * float(squares.max())
+    near, reach = np.empty((len(places), k), dtype=np.int64), np.full(len(places), np.nan)
     for chunk in row_chunks(len(places), 8 * len(rows)):
         some = places[chunk]
-        keys = squares[some, None] + squares - 2 * (rows[some] @ rows.T)
-        for number, near in enumerate(keys <= most[chunk, None]):
-            place = chunk.start + number
-            candidates = order[np.flatnonzero(near)]
+        keys = rows[some] @ rows.T
+        keys *= -2
+        keys += squares
+        keys += squares[some, None]
+        keys[np.arange(len(some)), some] = np.inf
+        first, smallest = np.empty((len(some), k), dtype=np.int32), np.empty((len(some), k), "f")
+        kernels.smallest(keys, threads, first, smallest)
+        for number, (place, own) in enumerate(zip(some, keys, strict=True), chunk.start):
+            point = cloud.points[order[place]]
+            some_away = _lengths(cloud, cloud.points[order[first[number - chunk.start]]], point)
+            most = np.square(float(some_away.max()) * cloud.scale) + slack
+            candidates = np.flatnonzero(own <= most)
             if len(candidates) <= FEWEST:
-                itself = order[places[place]]
-                apart = cloud.points[candidates[candidates != itself]] - cloud.points[itself]
-                away = np.linalg.norm(apart * cloud.scale, axis=1) / cloud.scale
-                reach[place] = np.partition(away, k - 1)[k - 1]
-    left = np.isnan(reach)
-    # The row itself is one of the k + 1 nearest.
-    everyone = cloud.points[order[places[left]]]
-    reach[left] = cloud.nearest_of(everyone, k + 1, lists.threads)[1][:, -1]
-    return reach
+                away = _lengths(cloud, cloud.points[order[candidates]], point)
+                nearest = np.lexsort((candidates, away))[:k]
+                near[number], reach[number] = candidates[nearest], away[nearest[-1]]
+    left = np.flatnonzero(np.isnan(reach))
+    if len(left):
+        # The row itself is one of the k + 1 nearest, unless there are as many duplicates.
+        own = order[places[left]]
+        found = drop_self(*cloud.nearest_of(cloud.points[own], k + 1, threads), own)
+        place_of = np.empty(index.n, dtype=np.int64)
+        place_of[order] = np.arange(index.n)
+        near[left], reach[left] = place_of[found[0]], found[1][:, -1]
+    return near, reach
+
+
+def _lengths(cloud: Cloud, points: FloatArray, point: FloatArray) -> FloatArray:
+    """Distances of points from another."""
+    return np.asarray(np.linalg.norm((points - point) * cloud.scale, axis=1) / cloud.scale)
 
 
 def _bounds(rows: FloatArray, keys: FloatArray) -> FloatArray:
