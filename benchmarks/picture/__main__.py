@@ -24,6 +24,7 @@ from typing import Any
 
 from benchmarks.machine import cpu_name
 from benchmarks.measure import in_new_process
+from benchmarks.picture.accuracy import accuracy
 from benchmarks.picture.cases import CASES, PLACED, PLACEMENT
 from benchmarks.picture.measures import measure
 from benchmarks.picture.table import write_tables
@@ -64,6 +65,7 @@ def record(path: Path, case: str, contender: str, seed: int, found: dict[str, fl
 
 
 ALONE = {
+    "accuracy": accuracy,
     "repulsion": repulsion,
     "threads": share_of_threads,
     "tuning": tune,

@@ -55,7 +55,7 @@ def predict_fill(
     growth = (n / sample) ** power
     if power < SHEET:
         growth = n * log2(n) / (sample * log2(sample))
-    return many * growth
+    return float(many * growth)
 
 
 def _stored(rows: FloatArray, neighbors: int, alignment: bool, wanted: int) -> float:

@@ -28,12 +28,12 @@ def find_duplicates(pairs: Pairs) -> IntArray | None:
         zero = pairs.dissimilarities[start : start + pairs.n - 1 - i] == 0
         with_zero[i] |= zero.any()
         with_zero[i + 1 :] |= zero
-    for i in np.flatnonzero(with_zero):
+    for i in np.flatnonzero(with_zero).tolist():
         row = np.zeros(pairs.n, dtype=pairs.precision)
         known = others != i
         row[known] = pairs.dissimilarities[pairs.index(np.full(pairs.n - 1, i), others[known])]
         # Adding zero turns -0.0 to 0.0: equal numbers must have equal bytes.
-        first[i] = seen.setdefault(blake2b((row + 0.0).tobytes()).digest(), int(i))
+        first[i] = seen.setdefault(blake2b((row + 0.0).tobytes()).digest(), i)
     return first
 
 
