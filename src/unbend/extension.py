@@ -70,7 +70,7 @@ class NeighborExtension(ABC):
 
 
 # Axes up to which, and columns from which on, rows are multiplied one by one: blocks for BLAS are
-# filled up to eight axes, which takes 2.4 times as long for two axes of 10 304 columns.
+# filled up to eight axes, which takes about twice as long for two axes of 10 304 columns.
 MOST_AXES, LONG_ROWS = 2, 1000
 
 

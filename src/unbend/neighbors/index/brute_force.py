@@ -44,7 +44,7 @@ BLOCK = 24
 # Multiply-adds between two calls of the progress callback.
 WORK = 4e9
 # Columns from which on all products of few rows are BLAS's: panels of longer rows leave the cache.
-# 400 rows of 1000, 4000 and 10 304 columns take 4.1, 10 and 22 ms so, and 3.9, 18 and 66 in panels.
+# 400 rows of 1000, 4000 and 10 304 columns take 4.1, 12 and 26 ms so, and 3.9, 18 and 66 in panels.
 LONG_ROWS = 2000
 
 
