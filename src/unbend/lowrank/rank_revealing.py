@@ -211,9 +211,10 @@ def orthonormal_turn(gram: FloatArray) -> FloatArray | None:
     Examples
     --------
     >>> import numpy as np
-    >>> orthonormal_turn(np.array([[4.0, 0.0], [0.0, 1.0]]))
-    array([[0.5, 0. ],
-           [0. , 1. ]])
+    >>> columns = np.array([[3.0, 1.0], [0.0, 2.0], [4.0, 0.0]])
+    >>> turned = columns @ orthonormal_turn(columns.T @ columns)
+    >>> bool(np.allclose(turned.T @ turned, np.eye(2)))
+    True
     """
     length = np.sqrt(gram.diagonal())
     if length.min(initial=np.inf) > 0 and np.isfinite(length.max(initial=0.0)):
