@@ -201,3 +201,16 @@ def test_every_choice_transforms_fitted_rows_of_hard_data_to_their_coordinates(
         tolerance = 1e-5 if rows.dtype == np.float32 else 1e-8
         off = np.abs(placed - model.embedding_).max() / np.abs(model.embedding_).max()
         assert off < tolerance, kind
+
+
+def test_a_cosine_kernel_places_rows_of_one_direction_and_different_lengths() -> None:
+    # Products of their directions are 1 up to the last digits; differences of these are not.
+    rows = curve(60) * [1.0, 1e8, 1e-3]
+    model, _ = fit(unbend.KernelPCA, rows, kernel="cosine")
+    precise = rows.astype(np.longdouble)
+    directions = precise / np.sqrt(np.square(precise).sum(axis=1))[:, None]
+    centered = directions - directions.mean(axis=0)
+    first = np.linalg.eigvalsh(np.float64(centered.T @ centered))[-1]
+    np.testing.assert_allclose(model.eigenvalues_[0], first, rtol=1e-7)
+    off = np.abs(model.transform(rows) - model.embedding_).max(axis=0)
+    assert np.all(off < 1e-8 * np.abs(model.embedding_).max(axis=0))

@@ -104,10 +104,15 @@ class Similarities:
         cls, points: FloatArray, kernel: Any, params: dict[str, Any], everyone: FloatArray
     ) -> "Similarities":
         """Choose the center of everyone, of whom the points may be some."""
+        if kernel not in ("linear", "cosine"):
+            return cls(points, kernel, params)
         center = everyone.mean(axis=0)
-        far = kernel == "cosine" and _spread(everyone, center) > NEAR * np.linalg.norm(center)
-        fixed = kernel in ("linear", "cosine") and not far
-        return cls(points, kernel, params, center if fixed else None)
+        if kernel == "cosine" and _spread(everyone, center) > NEAR * np.linalg.norm(center):
+            # Rows of different lengths may still share a direction, near which products cancel.
+            center = unit_rows(everyone, None).mean(axis=0)
+            if np.linalg.norm(center) < NEAR:
+                return cls(points, kernel, params)
+        return cls(points, kernel, params, center)
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out what follows from the points."""
