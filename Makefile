@@ -32,7 +32,7 @@ page/node_modules: page/package.json page/package-lock.json
 page: page/node_modules ## build the page of unbend serve; needs npm
 	cd page && npm run --silent build
 
-test: .venv/installed-test ## run the tests, without the slow cases; eight minutes on two cores
+test: .venv/installed-test ## run the tests, without the slow cases; ten minutes on two cores
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -n auto -m "not slow"
 
 lint: .venv/installed-lint ## check style
