@@ -57,7 +57,7 @@ def measured(text: str) -> set[str]:
 
 
 def number_at(text: str, match: re.Match[str]) -> str:
-    """Return the whole number, of which the match has the last digit, with its unit."""
+    """Return the number that ends in the matched digit, with its unit."""
     start = re.search(r"[\d.,]*$", text[: match.start() + 1])
     assert start is not None
     return " ".join((start.group() + match.group()[1:]).split())

@@ -8,8 +8,8 @@ its features have total variance one, under ``"range"`` and ``"gower"`` diameter
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -410,37 +410,6 @@ def _covers(seconds: FloatArray, period: float) -> bool:
     phase = 2.0 * np.pi * np.remainder(seconds / period, 1.0)
     varies = np.var(np.cos(phase)) + np.var(np.sin(phase)) > VARIES
     return bool(np.ptp(seconds) >= PERIODS * period and varies)
-
-
-def with_weight(
-    encoder: Encoder, scale: str, unit: float, variance: Callable[[], float]
-) -> Encoder:
-    """Give an encoder the weight that makes its column count as one.
-
-    Parameters
-    ----------
-    encoder
-        An encoder with weight one.
-    scale : str
-        Scaling of the table.
-    unit : float
-        Total variance that a column shall have, where the scaling fixes variances.
-    variance : callable
-        Gives the total variance of the features, where it is needed.
-    """
-    # Distances between unit vectors of these are at most the root of two.
-    many = isinstance(encoder, CategoryEncoder | TermEncoder)
-    if scale == "gower":
-        weight = 0.5 if many else 1.0
-    elif scale == "range":
-        parts = len(getattr(encoder, "cycles", ())) + 1
-        weight = np.sqrt(0.5) if many else 1.0 / np.sqrt(parts)
-    elif isinstance(encoder, NumberEncoder) and not encoder.indicator:
-        weight = 1.0
-    else:
-        total = variance()
-        weight = np.sqrt(unit / total) if total > 0 else 1.0
-    return replace(encoder, weight=float(weight))  # type: ignore[type-var]
 
 
 class UnseenCategoryWarning(UserWarning):

@@ -1,6 +1,6 @@
 """A table of numbers, categories, dates and gaps as features that distances can compare."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, final
@@ -21,7 +21,6 @@ from unbend.prepare.encoders import (
     NumberEncoder,
     TermEncoder,
     warn_unseen,
-    with_weight,
 )
 from unbend.prepare.kinds import (
     UNUSED,
@@ -32,6 +31,7 @@ from unbend.prepare.kinds import (
     remark_class_codes,
 )
 from unbend.prepare.problems import find_problems, refuse_fatal
+from unbend.prepare.weights import weigh_encoders
 from unbend.units import decide_scale
 from unbend.validation.parameters import (
     MAPPING,
@@ -215,8 +215,11 @@ class Prepare(TransformerMixin, Model):
         encoders = tuple(with_all_levels(self._encoders, summary))
         found = measure(encoders, (self._complete(read_columns(batch)) for batch in batches))
         pairs = [rescale(e, m, self.scale_) for e, m in zip(encoders, found, strict=True)]
-        self._weigh_encoders(
-            [encoder for encoder, _ in pairs], [partial(float, v) for _, v in pairs]
+        self._encoders: tuple[Encoder, ...] = weigh_encoders(
+            [encoder for encoder, _ in pairs],
+            [partial(float, v) for _, v in pairs],
+            self.scale_,
+            self.weights or {},
         )
         self.kept_rows_: Any = np.arange(0)
         counts = {encoder.name: len(encoder.features) for encoder in self._encoders}
@@ -328,28 +331,8 @@ class Prepare(TransformerMixin, Model):
         encoders = [self._encoder(column, inferences[column.name]) for column in columns]
         pairs = zip(encoders, columns, strict=True)
         # Under most scalings few variances are needed.
-        self._weigh_encoders(
-            encoders, [partial(_total_variance, encoder, column) for encoder, column in pairs]
-        )
-
-    def _weigh_encoders(
-        self, encoders: Sequence[Encoder], variances: Sequence[Callable[[], float]]
-    ) -> None:
-        unit = 1.0
-        if self.scale_ == "none":
-            numeric = [
-                variance()
-                for encoder, variance in zip(encoders, variances, strict=True)
-                if isinstance(encoder, NumberEncoder) and not encoder.levels
-            ]
-            unit = float(np.mean(numeric)) if numeric else 1.0
-        made = []
-        for encoder, variance in zip(encoders, variances, strict=True):
-            weighted = with_weight(encoder, self.scale_, unit, variance)
-            own = float((self.weights or {}).get(encoder.name, 1.0))
-            own = own / len(encoders) if self.scale_ == "gower" else own
-            made.append(_weigh(weighted, own))
-        self._encoders: tuple[Encoder, ...] = tuple(made)
+        variances = [partial(_total_variance, encoder, column) for encoder, column in pairs]
+        self._encoders = weigh_encoders(encoders, variances, self.scale_, self.weights or {})
 
     def _encoder(self, column: Column, inference: Inference) -> Encoder:
         if inference.kind == "date":
@@ -488,10 +471,6 @@ def _impute(values: FloatArray) -> FloatArray:
 
 def _total_variance(encoder: Encoder, column: Column) -> float:
     return float(encoder.encode(column).var(axis=0).sum())
-
-
-def _weigh(encoder: Encoder, factor: float) -> Encoder:
-    return replace(encoder, weight=encoder.weight * factor)  # type: ignore[type-var]
 
 
 def _check_features(estimator: Prepare, X: Any, table: Columns, *, reset: bool) -> None:

@@ -37,7 +37,7 @@ OTHERS = 2.0
 # Patches by which the stretch of a chart is measured: how many there are, their rows for each
 # coefficient of a plane at least, and the part of the rows that they hold at most.
 PATCHES, EACH_COEFFICIENT, PART = 120, 8, 4
-# Square of the least stretch, over the mean, that is told from none.
+# Squared stretch relative to the mean below which a chart counts as collapsed.
 COLLAPSED = 1e-6
 # Share of the rows, those nearest to the surface, by which charts are compared; and of these the
 # share whose neighbours in the chart are no farther apart than is stated.
