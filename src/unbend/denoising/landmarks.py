@@ -14,9 +14,10 @@ from unbend.neighbors import PointSpace
 # rest of it are those about whose projections rows spread least, which they do widely about a
 # point that stayed between two sheets.
 KEPT, KEPT_AT_MOST, DENSEST = 0.63, 0.94, 0.77
-# What is within these factors of those around is kept: the radius of a patch, and the variance
-# about its fit. Edges and sparse ends are lost otherwise.
-LIKE_RADIUS, LIKE_NOISE = 1.1, 1.5
+# Of up to so many sampled rows what is within these factors of those around is kept: the radius of
+# a patch, and the variance about its fit. Edges and sparse ends are lost otherwise; those around
+# one of more rows are near, and the points between two sheets under wide noise are many.
+FEW_ROWS, LIKE_RADIUS, LIKE_NOISE = 2000, 1.1, 1.5
 # Rows around one that it is compared with.
 COMPARED = 10
 # Candidates for each landmark, where there are rows enough: those farthest apart are taken. Of many
@@ -61,8 +62,9 @@ def project_landmarks(
     candidates = max(min(CANDIDATES * count, MOST_CANDIDATES), count) if spread else count
     drawn = sample.space.points[: min(sample.n, round(candidates / KEPT))]
     kept = min(max(count / len(drawn), KEPT), KEPT_AT_MOST)
+    like_radius, like_noise = (LIKE_RADIUS, LIKE_NOISE) if len(drawn) <= FEW_ROWS else (0.0, 0.0)
     first = fit_patches(space, drawn, patch, d)
-    dense = _smallest(first.radius / _around(drawn, first.radius), kept, DENSEST, LIKE_RADIUS)
+    dense = _smallest(first.radius / _around(drawn, first.radius), kept, DENSEST, like_radius)
     # Where patches are samples, a last projection is by larger ones.
     sampled = patch < size
     fits = project(space, first.points[dense], patch, d, ROUNDS - 2 if sampled else ROUNDS - 1)
@@ -70,7 +72,7 @@ def project_landmarks(
     # points between two sheets are neighbours of each other.
     usual = np.sqrt(_around(fits.points, fits.noise) * np.median(fits.noise))
     spread_out = fits.noise / np.maximum(usual, np.finfo(float).tiny)
-    clear = _smallest(spread_out, kept, 1 - DENSEST, LIKE_NOISE)
+    clear = _smallest(spread_out, kept, 1 - DENSEST, like_noise)
     clear = clear[_farthest_first(fits.points[clear], count)] if spread else clear[:count]
     points, rows = fits.points[clear], dense[clear]
     if sampled:

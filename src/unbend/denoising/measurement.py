@@ -4,12 +4,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.denoising.patches import PatchFits, coefficients, project
 from unbend.denoising.reduction import Reduction, reduce_columns
 from unbend.denoising.sampling import shuffle_distinct
+from unbend.graphs import components
 from unbend.neighbors import PointSpace
 from unbend.outlyingness import FAR
 
@@ -108,9 +108,9 @@ class Sample:
         some = self.space.take(np.arange(min(self.n, COMPARED_ROWS)))
         k = min(CONNECTING, some.n - 1)
         near = some.nearest(k).indices
-        edges = csr_array((np.ones(len(near)), near, np.arange(0, len(near) + 1, k)))
-        labels = connected_components(edges, directed=False)[1]
-        return 1.0 - float(np.bincount(labels).max() / some.n)
+        offsets = np.arange(0, len(near) + 1, k)
+        edges = csr_array((np.ones(len(near)), near, offsets), shape=(some.n, some.n))
+        return float(np.mean(components(edges) > 0))
 
     @property
     def last_patch_rows(self) -> int:
