@@ -12,7 +12,8 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf
 from scipy.sparse.linalg import LinearOperator
 
-from unbend.arrays import FloatArray, IntArray, add_to_pairs
+from unbend._kernels import kernels
+from unbend.arrays import FloatArray, IntArray
 from unbend.cached import cached_property
 from unbend.eigen.dense import eigenpairs_at_end
 from unbend.eigen.problem import DENSE_TOP_ROWS, Formable, SpectralProblem, Spectrum
@@ -30,6 +31,9 @@ START_ROWS, START_VECTORS = 200, 16
 EXACT_ROWS, PROBES, STEPS = 600, 8, 30
 # Up to here a Cholesky factorisation takes less time than the estimate.
 PROVED_ROWS = 2000
+# Vectors up to which, and rows between which, one pass over the entries takes less time than BLAS,
+# which copies them; from there on its threads count.
+FEW_VECTORS, SMALL_ROWS, LARGE_ROWS = 12, 400, 4000
 
 
 class CenteredGram(ABC):
@@ -209,7 +213,7 @@ class FormedGram(CenteredGram):
     def of(cls, similarities: FloatArray) -> "FormedGram":
         """Center similarities, in place."""
         rows, own = similarities.mean(axis=1), similarities.diagonal().copy()
-        add_to_pairs(similarities, rows.mean() / 2.0 - rows)
+        kernels.add_to_pairs(similarities, rows.mean() / 2.0 - rows)
         return cls(similarities, own + own.mean() - 2.0 * rows)
 
     @property
@@ -229,7 +233,12 @@ class FormedGram(CenteredGram):
 
     def _product(self, vectors: FloatArray) -> FloatArray:
         # The matrix is symmetric, and BLAS takes twice as long with few columns as with few rows.
-        return np.asarray((np.ascontiguousarray(vectors.T) @ self.centered).T)
+        rows = np.ascontiguousarray(vectors.T)
+        if len(rows) > FEW_VECTORS or not SMALL_ROWS <= self.n <= LARGE_ROWS:
+            return np.asarray((rows @ self.centered).T)
+        products = np.empty_like(rows)
+        kernels.few_products(self.centered, rows, products)
+        return products.T
 
     def form(self) -> FloatArray:
         """Copy the kernel."""

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.special import expit
 
+from unbend._kernels import kernels
 from unbend.arrays import BoolArray, FloatArray, row_chunks, row_products
 from unbend.cached import cached_property
 from unbend.gram.centered import FormedGram
@@ -63,17 +64,11 @@ class GaussianSimilarities:
         lengths = self.gamma * np.einsum("ij,ij->i", self.landmarks, self.landmarks)
         if not 4.0 * lengths.max() <= SAME_ERROR:
             return None
-        squares = self.landmarks @ self.landmarks.T
-        # Equal rows have the distance zero, to the bit.
-        lengths = self.gamma * squares.diagonal()
-        # By blocks that stay in cache: four passes over all pairs would wait for memory.
-        for rows in row_chunks(len(squares), 16 * len(squares), budget=1 << 20):
-            block = squares[rows]
-            block *= 2.0 * self.gamma
-            block -= lengths[rows, None] + lengths
-            np.minimum(block, 0.0, out=block)
-            np.exp(block, out=block)
-        return squares
+        # Scaled, so that squares are differences of products: of equal rows zero to the bit.
+        scaled = self.landmarks * np.sqrt(2.0 * self.gamma)
+        products = scaled @ scaled.T
+        kernels.gaussians(products)
+        return products
 
     def __call__(self, new: FloatArray) -> FloatArray:
         """Return an (m, landmarks) array."""

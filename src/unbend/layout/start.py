@@ -105,7 +105,7 @@ def eigenmaps_start(
         problem = laplacian_problem(affinities)
         assert problem.mass is not None
         roots = np.sqrt(problem.mass)
-        values, vectors, _ = Dense().eigenpairs(problem.standard(), d, rng, threads)
+        values, vectors, *_ = Dense().eigenpairs(problem.standard(), d, rng, threads)
     else:
         laplacian = AffinityLaplacian(affinities, threads)
         roots = np.sqrt(np.maximum(laplacian.diagonal, np.finfo(np.float64).tiny))
