@@ -104,5 +104,7 @@ def _features(rows: Any, coordinates: FloatArray, back: Extension | None) -> Flo
 def _row_lengths(rows: Any) -> FloatArray:
     """Lengths of rows, which may be sparse."""
     if is_sparse(rows):
-        return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    return np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    else:
+        squares = np.einsum("ij,ij->i", rows, rows)
+    return np.asarray(np.sqrt(squares))

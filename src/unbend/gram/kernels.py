@@ -66,7 +66,7 @@ class GaussianSimilarities:
             return None
         # Scaled, so that squares are differences of products: of equal rows zero to the bit.
         scaled = self.landmarks * np.sqrt(2.0 * self.gamma)
-        products = scaled @ scaled.T
+        products: FloatArray = scaled @ scaled.T
         kernels.gaussians(products)
         return products
 

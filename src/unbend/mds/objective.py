@@ -200,10 +200,9 @@ class Stress1(_WeightedStress):
     def _ascending(self) -> "AscendingPairs | None":
         """All pairs in the order of dissimilarities, where each has a disparity of its own."""
         kind = self.transformation
-        plain = isinstance(kind, Monotone) and not kind.equal_ties and kind.weights is None
-        if not plain or self.ends is not None:
+        if not isinstance(kind, Monotone) or kind.equal_ties or kind.weights is not None:
             return None
-        return AscendingPairs.of(kind)
+        return AscendingPairs.of(kind) if self.ends is None else None
 
     def guttman_transform(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
         """Value at a configuration, and its Guttman transform, which is never worse."""

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray
 from unbend.eigen import SpectralProblem, Spectrum, column_solver, fix_signs
-from unbend.estimators.denoising import denoise_param
+from unbend.estimators.denoising_options import denoise_param
 from unbend.estimators.inputs import open_space
 from unbend.estimators.kernel import (
     Kernel,
