@@ -8,6 +8,7 @@ NB_MODULE(_native, module) {
     bind_descent(module);
     bind_distances(module);
     bind_gram(module);
+    bind_kd_tree(module);
     bind_layout(module);
     bind_local(module);
     bind_moments(module);
