@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.sparse.linalg import LinearOperator
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.cached import cached_property
 from unbend.eigen.dense import eigenpairs_at_end
 from unbend.eigen.problem import DENSE_TOP_ROWS, Formable, SpectralProblem, Spectrum
@@ -31,6 +31,8 @@ START_ROWS, START_VECTORS = 200, 16
 EXACT_ROWS, PROBES, STEPS = 600, 8, 30
 # Up to here a Cholesky factorisation takes less time than the estimate.
 PROVED_ROWS = 2000
+# Bytes of columns that are centered at a time.
+CENTERED_BYTES = 1 << 21
 # Vectors up to which, and rows between which, one pass over the entries takes less time than BLAS,
 # which copies them; from there on its threads count.
 FEW_VECTORS, SMALL_ROWS, LARGE_ROWS = 12, 400, 4000
@@ -126,6 +128,28 @@ class CenteredGram(ABC):
         weights = spectrum.vectors * np.where(usable, factors, 0.0)
         # Of sum zero up to the solver's error, which a large constant in new squares would show.
         return np.asarray(weights - weights.mean(axis=0))
+
+
+def centered_products(points: FloatArray) -> FloatArray:
+    """Inner products of all rows about their mean, some columns at a time.
+
+    A centered copy of wide rows would take longer to write than to multiply.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> centered_products(np.array([[3.0, 1.0], [5.0, 1.0]]))
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    n, columns = points.shape
+    products = np.zeros((n, n))
+    for some in row_chunks(columns, 8 * n, CENTERED_BYTES):
+        centered = points[:, some] - points[:, some].mean(axis=0)
+        # The mean of rows far from the origin is rounded, and the rest would pass for a direction.
+        centered -= centered.mean(axis=0)
+        products += centered @ centered.T
+    return products
 
 
 @dataclass(frozen=True, eq=False)

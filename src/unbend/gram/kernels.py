@@ -16,7 +16,7 @@ from scipy.special import expit
 from unbend._kernels import kernels
 from unbend.arrays import BoolArray, FloatArray, row_chunks, row_products
 from unbend.cached import cached_property
-from unbend.gram.centered import FormedGram
+from unbend.gram.centered import FormedGram, centered_products
 from unbend.gram.distances import SimilaritySquares
 from unbend.validation.conditioning import check_digits
 
@@ -59,17 +59,6 @@ class GaussianSimilarities:
         error = 4.0 * np.finfo(np.float64).eps * float(np.square(spread).sum())
         return bool(self.gamma * error <= PRODUCT_ERROR)
 
-    def between(self) -> FloatArray | None:
-        """Similarities between all landmarks; None where differences would be more accurate."""
-        lengths = self.gamma * np.einsum("ij,ij->i", self.landmarks, self.landmarks)
-        if not 4.0 * lengths.max() <= SAME_ERROR:
-            return None
-        # Scaled, so that squares are differences of products: of equal rows zero to the bit.
-        scaled = self.landmarks * np.sqrt(2.0 * self.gamma)
-        products: FloatArray = scaled @ scaled.T
-        kernels.gaussians(products)
-        return products
-
     def __call__(self, new: FloatArray) -> FloatArray:
         """Return an (m, landmarks) array."""
         centered = new - self.center
@@ -79,6 +68,17 @@ class GaussianSimilarities:
         squares -= self.gamma * np.einsum("ij,ij->i", self.landmarks, self.landmarks)
         np.minimum(squares, 0.0, out=squares)
         return np.exp(squares, out=squares)
+
+
+def gaussians_between(points: FloatArray, gamma: float) -> FloatArray | None:
+    """Gaussians between all rows, by products; None where differences would be more accurate."""
+    products = centered_products(points)
+    if not 4.0 * gamma * float(products.diagonal().max()) <= SAME_ERROR:
+        return None
+    # Squares are then differences of products: of equal rows zero to the bit.
+    products *= 2.0 * gamma
+    kernels.gaussians(products)
+    return products
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class Similarities:
     def between(self) -> FloatArray:
         """Values between all fitted rows, (n, n)."""
         if self.kernel == "rbf":
-            values = GaussianSimilarities.of(self.points, self.params["gamma"]).between()
+            values = gaussians_between(self.points, self.params["gamma"])
             return self(self.points) if values is None else values
         if self.kernel == "laplacian":
             return self(self.points)

@@ -4,7 +4,7 @@ from typing import Any, TypeGuard, final
 
 import numpy as np
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, row_chunks
 from unbend.eigen import Nystrom
 from unbend.estimators.gram import (
     ColumnInput,
@@ -16,6 +16,7 @@ from unbend.estimators.gram import (
 from unbend.estimators.inputs import check_input, new_rows, open_space, square_similarities
 from unbend.extension import Extension, LinearInverse, barycentric_preimage
 from unbend.gram import FormedGram, Gram, PointGram, SimilaritySquares, Squares
+from unbend.gram.centered import CENTERED_BYTES, centered_products
 from unbend.gram.columns import Columns
 from unbend.mds.euclidean import decide_euclidean
 from unbend.memory import reserve
@@ -98,8 +99,8 @@ class ClassicalMDS(GramEmbedding):
         if products:
             # Squares from inner products, which have nothing to repair: in a kernel, whose errors
             # are those of its largest entries, they are as good as squares from differences.
-            points = PointGram.of(np.asarray(space.features, dtype=np.float64))  # type: ignore[attr-defined]
-            kernel = points if narrow else FormedGram.of(points.form())
+            points = np.asarray(space.features, dtype=np.float64)  # type: ignore[attr-defined]
+            kernel = PointGram.of(points) if narrow else FormedGram.of(centered_products(points))
             return GramInput(kernel, space.distances_of, Squares(), space, dtype, positive=True)
         distances = space.distances_of(space.rows(np.arange(space.n)))
         if self.metric == "precomputed" and space.n <= DECIDED_ROWS:
@@ -154,7 +155,9 @@ class ClassicalMDS(GramEmbedding):
             # Of a few rows neither is centered: the regression has a constant of its own.
             mean, center = points.mean(axis=0), embedding.mean(axis=0)
             back = np.linalg.pinv(embedding - center, np.finfo(np.float64).eps * len(points))
-            axes = back @ (points - mean)
+            axes = np.empty((len(back), len(mean)))
+            for some in row_chunks(len(mean), 8 * len(points), CENTERED_BYTES):
+                axes[:, some] = back @ (points[:, some] - mean[some])
             return LinearInverse(mean - center @ axes, axes)
         return barycentric_preimage(space, embedding)
 
