@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.sparse.linalg import LinearOperator
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import FloatArray, IntArray
 from unbend.cached import cached_property
 from unbend.eigen.dense import eigenpairs_at_end
 from unbend.eigen.problem import DENSE_TOP_ROWS, Formable, SpectralProblem, Spectrum
@@ -31,8 +31,8 @@ START_ROWS, START_VECTORS = 200, 16
 EXACT_ROWS, PROBES, STEPS = 600, 8, 30
 # Up to here a Cholesky factorisation takes less time than the estimate.
 PROVED_ROWS = 2000
-# Bytes of columns that are centered at a time.
-CENTERED_BYTES = 1 << 21
+# Share of the squares of centered rows that the square of their mean may have.
+UNCENTERED = 1e-20
 # Vectors up to which, and rows between which, one pass over the entries takes less time than BLAS,
 # which copies them; from there on its threads count.
 FEW_VECTORS, SMALL_ROWS, LARGE_ROWS = 12, 400, 4000
@@ -131,9 +131,7 @@ class CenteredGram(ABC):
 
 
 def centered_products(points: FloatArray) -> FloatArray:
-    """Inner products of all rows about their mean, some columns at a time.
-
-    A centered copy of wide rows would take longer to write than to multiply.
+    """Inner products of all rows about their mean.
 
     Examples
     --------
@@ -142,13 +140,15 @@ def centered_products(points: FloatArray) -> FloatArray:
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    n, columns = points.shape
-    products = np.zeros((n, n))
-    for some in row_chunks(columns, 8 * n, CENTERED_BYTES):
-        centered = points[:, some] - points[:, some].mean(axis=0)
-        # The mean of rows far from the origin is rounded, and the rest would pass for a direction.
-        centered -= centered.mean(axis=0)
-        products += centered @ centered.T
+    # The mean by BLAS, which reads wide rows faster than column sums do.
+    equal = np.full(len(points), 1.0 / len(points))
+    centered = points - equal @ points
+    products: FloatArray = centered @ centered.T
+    # The mean of rows far from the origin is rounded, and the rest would pass for a direction.
+    off = equal @ centered
+    if len(points) * float(off @ off) > UNCENTERED * float(np.trace(products)):
+        centered -= off
+        products = centered @ centered.T
     return products
 
 
