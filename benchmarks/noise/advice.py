@@ -6,8 +6,8 @@ python -m benchmarks.noise.advice --half reporting --first 480 --count 580 --wha
 python -m benchmarks.noise.advice --half calibration --count 40 --what repeats
 
 Cases are measured in the order of their numbers and written to files, which a later run goes on
-with. advice_methods_1000.json holds the errors of every method on 1000 rows at most, advice_1000.json
-what `suggest(for_="chart")` found there, the error of its method and of the best one;
+with. advice_methods_1000.json holds the errors of every method on 1000 rows at most,
+advice_1000.json what `suggest(for_="chart")` found there, and the error of its method;
 advice_dimensions.json holds the dimension alone, on 2000 rows at most. advice_repeats.json would
 hold the errors of every method on two draws of 500 rows: how often the best on one is within a
 tenth of the best on the other. Files with other names are of earlier rules.

@@ -137,9 +137,9 @@ class Findings:
     def clustered(self) -> bool:
         """Whether the data are clusters rather than one sheet.
 
-        Bridges are as thin where the rows of a sheet are sparse.
+        Bridges are as thin where the rows of a sheet are sparse, and a hole cuts a curve in two.
         """
-        return self.parts > 1 or (self.clusters > 1 and not self.laid_out)
+        return self.count > 1 and not self.laid_out
 
     @property
     def noise_share(self) -> float:
@@ -208,7 +208,8 @@ def measure(
         shown = bool(surface.get("surface"))
         if shown and _closes(residuals, d):
             residuals = _residuals_without_noise(sample, d, calm, residuals)
-        charted = charted and parts == 1 and bool(surface)
+        # Of several parts only those of a surface that patches show have a chart.
+        charted = charted and bool(surface) and (parts == 1 or (shown and low == high))
         trials = try_charts(sample, d) if charted else Trials()
         return Findings(
             kind=data.kind,

@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from unbend.arrays import BoolArray, FloatArray
 from unbend.denoising import Denoised, denoise, measure_noise
 from unbend.denoising import Sample as NoiseSample
 from unbend.denoising.sampling import shuffle_distinct
+from unbend.graphs import components
+from unbend.graphs.connect import bridge
 from unbend.neighbors import PointSpace
 from unbend.selection.inputs import Sample, make_method
 from unbend.selection.unfolding import TangentEdges, Unfolding, interpolate
@@ -22,7 +25,7 @@ SURFACE_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "LTSA": ("LTSA", {"denoise": "auto", "n_neighbors": "auto"}),
     "LTSA, wide": ("LTSA", {"denoise": "auto", "n_neighbors": 25}),
     "Isomap": ("Isomap", {"n_neighbors": "auto"}),
-    "HessianLLE": ("HessianLLE", {"denoise": "auto"}),
+    "HessianLLE": ("HessianLLE", {"denoise": "auto", "n_neighbors": "auto"}),
 }
 CURVE_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     **{name: SURFACE_CHARTS[name] for name in ("PCA", "LTSA", "LTSA, wide", "Isomap")},
@@ -38,8 +41,8 @@ NEAR, STILL, REGULAR, MOST = 0.9, 0.3, 3.5, 0.9
 EACH_COEFFICIENT, PART = 4, 4
 # Multiple of the median difference beyond which a row has no part in the error of a chart.
 MISPLACED = 6.0
-# Multiple of the widest gap of a curve up to which its ends meet.
-MEETING = 3.0
+# Multiple of a wide gap of a curve, wider than this share of them, up to which its ends meet.
+MEETING, WIDE = 3.0, 0.98
 # Share of rows farthest from the middle of a chart that its scale is measured without, and the
 # rounds in which they are found.
 FAR, ROUNDS = 0.05, 3
@@ -121,10 +124,12 @@ def compare_charts(charts: Mapping[str, FloatArray], projected: Denoised, d: int
     spacing = PointSpace(projected.points).nearest(1).distances
     near = away <= max(np.quantile(away, NEAR), STILL * np.median(spacing))
     surface = np.ascontiguousarray(projected.points[near])
-    graph = make_method("Isomap", n_components=d, n_neighbors="auto", short_circuits="remove")
-    graph.fit(surface)
+    graph = make_method("Isomap", n_components=d, n_neighbors="auto", short_circuits="remove").fit(
+        surface
+    )
     size = max(projected.patch_size // 2, EACH_COEFFICIENT * (d + 1))
-    edges = TangentEdges.of(surface, graph.graph_, min(size, len(surface) // PART), d)
+    connected = _with_bridges(graph.graph_, surface)
+    edges = TangentEdges.of(surface, connected, min(size, len(surface) // PART), d)
     begun = [np.asarray(graph.embedding_), *(chart[near] for chart in charts.values())]
     best = min((edges.unfold(chart) for chart in begun), key=lambda one: one.strain)
     reference = _reference(best, projected, near)
@@ -143,6 +148,18 @@ def compare_charts(charts: Mapping[str, FloatArray], projected: Denoised, d: int
     return Trials(misfits, ChartMisfit(best.strain, *laid_out, torn))
 
 
+def _with_bridges(graph: csr_array, surface: FloatArray) -> csr_array:
+    """Join the components of a graph by the shortest edges, without which their places are open."""
+    label = components(graph)
+    if label.max() == 0:
+        return graph
+    added = bridge(PointSpace(surface), label)
+    rows = np.concatenate((added.first, added.second))
+    columns = np.concatenate((added.second, added.first))
+    bridges = csr_array((np.tile(added.lengths, 2), (rows, columns)), shape=graph.shape)
+    return csr_array(graph + bridges)
+
+
 def _torn(chart: FloatArray, surface: FloatArray) -> bool:
     """Whether a chart has torn a closed curve: its ends meet, up to gaps as there are others.
 
@@ -153,7 +170,7 @@ def _torn(chart: FloatArray, surface: FloatArray) -> bool:
     order = np.argsort(chart[:, 0], kind="stable")
     gaps = np.linalg.norm(np.diff(surface[order], axis=0), axis=1)
     between = float(np.linalg.norm(surface[order[0]] - surface[order[-1]]))
-    return between <= MEETING * float(gaps.max())
+    return between <= MEETING * float(np.quantile(gaps, WIDE))
 
 
 def _reference(best: Unfolding, projected: Denoised, near: BoolArray) -> FloatArray:
