@@ -3,7 +3,8 @@
 Each measurement has a process of its own, which fits 300 rows first, lets the peak of its resident
 memory begin anew and fits n rows; what X holds itself is not counted. Rolls and cubes of three and
 six dimensions were used to choose the constants of `unbend.estimators.peak_memory`; the other rows,
-clusters in 20 columns, judge them.
+clusters in 20 columns, judge them. Tables of 500 columns in single and double precision show what
+is saved where rows are stored as they are given.
 """
 
 import argparse
@@ -35,11 +36,14 @@ LARGEST = {
     "WeightedMDS": 1000,
     "SubspaceRecognizer": 5000,
 }
-FAMILIES = ("roll", "cube3", "cube6", "clusters")
+FAMILIES = ("roll", "cube3", "cube6", "clusters", "single500", "double500")
 # In 20 columns exact searches compare all pairs, and factors fill in.
 MOST = {"roll": 200_000, "cube3": 20_000, "cube6": 5000, "clusters": 5000}
+MOST |= {"single500": 20_000, "double500": 20_000}
 # Cubes are measured for methods whose factors fill in.
 FILLING = ("LLE", "LTSA", "LaplacianEigenmaps", "LandmarkMVU")
+# Methods that are measured in single and double precision, with 20 000 rows.
+BOTH_PRECISIONS = ("LandmarkMDS", "LaplacianEigenmaps")
 
 
 def make_rows(family: str, n: int) -> np.ndarray:
@@ -51,6 +55,10 @@ def make_rows(family: str, n: int) -> np.ndarray:
     rng = np.random.default_rng(1)
     if family.startswith("cube"):
         return rng.uniform(size=(n, int(family[4:])))
+    if family.endswith("500"):
+        rows = rng.standard_normal((10, 500), dtype=np.float32)[np.arange(n) % 10]
+        rows += rng.standard_normal((n, 500), dtype=np.float32)
+        return rows.astype(family[:6])
     rows = rng.standard_normal((10, 20))[np.arange(n) % 10] + rng.standard_normal((n, 20))
     return np.asarray(rows)
 
@@ -91,6 +99,7 @@ def cases(only: str | None) -> list[tuple[str, str, int]]:
         for family in FAMILIES
         for n in sorted({*SIZES, LARGEST.get(entry.class_name, SIZES[-1])})
         if (entry.class_name in FILLING or not family.startswith("cube"))
+        and (not family.endswith("500") or (entry.class_name in BOTH_PRECISIONS and n == 20_000))
         and n <= min(LARGEST.get(entry.class_name, SIZES[-1]), MOST[family])
         and (only is None or entry.class_name == only)
     ]

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.arrays import BoolArray, FloatArray, IntArray, row_chunks
 from unbend.progress import Poll
 
 # Relative tolerance of the rank of a neighbourhood.
@@ -106,6 +106,34 @@ def barycentric_weights(
     weights[...] = solved / solved.sum(axis=1, keepdims=True)
 
 
+def place_barycentric(
+    points: FloatArray,
+    values: FloatArray,
+    queries: FloatArray,
+    near: IntArray,
+    reg: float,
+    threads: int,
+    placed: FloatArray,
+) -> None:
+    """Fill `placed` (m, d) with the values of the points near each query, by barycentric weights.
+
+    There must be at least as many neighbours as columns.
+    """
+    weights = np.empty(near.shape)
+    for rows in row_chunks(len(queries), 32 * (near.shape[1] + 1) ** 2, 1 << 22):
+        block = np.concatenate((queries[rows, None], points[near[rows]]), axis=1)
+        barycentric_weights(block, reg, threads, weights[rows])
+    combine_rows(values, near, weights, threads, placed)
+
+
+def combine_rows(
+    values: FloatArray, near: IntArray, weights: FloatArray, threads: int, sums: FloatArray
+) -> None:
+    """Fill `sums` (m, d) with the weighted sums of the values near each query."""
+    for rows in row_chunks(len(near), 8 * near.shape[1] * values.shape[1], 1 << 22):
+        sums[rows] = np.einsum("ij,ijk->ik", weights[rows], values[near[rows]])
+
+
 def ridged_gram(coordinates: FloatArray, reg: float) -> FloatArray:
     """Gram matrices of the differences to the first point, with reg·trace on the diagonal."""
     differences = coordinates[:, 1:] - coordinates[:, :1]
@@ -173,3 +201,58 @@ def thin_products(
     """
     for row, product in zip(rows, products, strict=True):
         product[...] = [np.dot(row - center, axis) for axis in axes]
+
+
+def largest_magnitude(numbers: FloatArray) -> float:
+    """Largest magnitude of numbers; NaN if there is one."""
+    return float(max(numbers.max(initial=0.0), -numbers.min(initial=0.0)))
+
+
+def column_spread(rows: FloatArray, step: int, sums: FloatArray, squares: FloatArray) -> None:
+    """Sum the differences of every `step`-th row from the first, and their squares."""
+    differences = rows[::step] - rows[0]
+    sums[:] = differences.sum(axis=0)
+    squares[:] = np.square(differences).sum(axis=0)
+
+
+def gaussians(products: FloatArray) -> None:
+    """Turn inner products p into exp(p_ij − (p_ii + p_jj) / 2), in place."""
+    half = products.diagonal() / 2.0
+    products -= half[:, None] + half
+    np.minimum(products, 0.0, out=products)
+    np.exp(products, out=products)
+
+
+def add_to_pairs(matrix: FloatArray, values: FloatArray) -> None:
+    """Add values[i] + values[j] to entry ij, in place."""
+    matrix += values[:, None] + values
+
+
+def few_products(matrix: FloatArray, vectors: FloatArray, products: FloatArray) -> None:
+    """Fill `products` (width, n) of a few vectors (width, n) with a symmetric matrix."""
+    np.matmul(vectors, matrix, out=products)
+
+
+def orthonormal_block(basis: FloatArray, block: FloatArray, well_apart: float) -> float:
+    """Make a block (n, width) orthonormal, and orthogonal to a basis (count, n), in two rounds.
+
+    Return the norm of what the second took out. Where the columns of a round are not well apart,
+    the block stays as it was and the result is negative.
+    """
+    own = block
+    for _ in range(2):
+        products = basis @ own
+        own = own - basis.T @ products
+        inner = own.T @ own
+        length = np.sqrt(inner.diagonal())
+        if not (length.min(initial=np.inf) > 0 and np.isfinite(length.max(initial=0.0))):
+            return -1.0
+        try:
+            root = np.linalg.cholesky(inner / length / length[:, None])
+        except np.linalg.LinAlgError:
+            return -1.0
+        if not root.diagonal().min(initial=1.0) > well_apart:
+            return -1.0
+        own = np.linalg.solve(root, (own / length).T).T
+    block[...] = own
+    return float(np.linalg.norm(products))
