@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Largest shift: beyond it the curvature of the problem is lost.
 MOST_SHIFT = 1e16
+# Bytes of products of edges and coordinates that are summed at a time.
+CHUNK = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,6 +196,8 @@ class Curvature:
                 # A smaller shift was just too small: it is tried again after a step without.
                 self.shift = shift if self.concave else max(shift / 4.0, 1e-9)
                 return found, shift
+            # One factor is held at a time.
+            found = None
             self.concave = shift
             shift *= 6.0
         raise FloatingPointError
@@ -243,7 +247,7 @@ class DenseCurvature:
         size = edges.p * rank
         roots = np.sqrt(2.0 * stiffness) / edges.squares
         matrix = np.kron(edges.laplacian(tensions) - np.eye(edges.p), np.eye(rank))
-        for rows in row_chunks(len(roots), 8 * size, 1 << 25):
+        for rows in row_chunks(len(roots), 8 * size, CHUNK):
             scaled = roots[rows, None] * differences[rows]
             products = (edges.vectors[rows, :, None] * scaled[:, None, :]).reshape(-1, size)
             matrix += products.T @ products
