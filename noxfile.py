@@ -5,6 +5,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import nox
 
@@ -19,8 +20,8 @@ ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1"}
 OPTIONS = ["-q", "-p", "no:cacheprovider", "-m", "not slow"]
 
 
-def _install(session: nox.Session, *more: str) -> None:
-    session.install(f".[{EXTRAS}]", "--group", "smoke", *more)
+def _install(session: nox.Session, *more: str, **options: Any) -> None:
+    session.install(f".[{EXTRAS}]", "--group", "smoke", *more, **options)
 
 
 @nox.session(python=["3.11", "3.12", "3.13"])
@@ -32,8 +33,11 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(python="3.11")
 def lowest(session: nox.Session) -> None:
-    """Run the short suite with the oldest supported dependencies."""
-    _install(session, "-c", "constraints-lowest.txt")
+    """Build with the oldest supported tools, and run the short suite with such dependencies."""
+    oldest = str(ROOT / "constraints-lowest.txt")
+    # pip before 25.3 takes the first for its build environment, and later ones the second.
+    build = {"PIP_CONSTRAINT": oldest, "PIP_BUILD_CONSTRAINT": oldest}
+    _install(session, "-c", oldest, env=build)
     session.run("pytest", *OPTIONS, *SMOKE, env={**ENVIRONMENT, "UNBEND_KERNELS": "native"})
 
 
