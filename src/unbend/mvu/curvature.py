@@ -14,6 +14,7 @@ from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.cached import cached_property
 from unbend.memory import reserve
 from unbend.mvu.edges import Edges, SubspaceEdges
+from unbend.report import ask
 
 if TYPE_CHECKING:
     from unbend._kernels.reference import Analysis, Factor
@@ -189,6 +190,7 @@ class Curvature:
         while shift < MOST_SHIFT:
             if abs(shift - 1.0) < 0.05:
                 shift = 1.2
+            ask()
             found = self.matrix.factor(values, shift)
             self.factors += 1
             translations = self.matrix.rank if shift < 1 else 0
@@ -251,4 +253,5 @@ class DenseCurvature:
             scaled = roots[rows, None] * differences[rows]
             products = (edges.vectors[rows, :, None] * scaled[:, None, :]).reshape(-1, size)
             matrix += products.T @ products
+            ask()
         return matrix
