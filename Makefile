@@ -4,7 +4,7 @@ BIN := .venv/bin
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo page test lint typecheck bench bench-check book-tables docs docs-check gallery-full check-anndata check-native check-sanitizers check-threads check-clang check-aarch64 check-portable check-slow check-wheels fuzz clean
+.PHONY: help demo page test lint typecheck bench bench-large bench-check book-tables docs docs-check gallery-full check-anndata check-native check-sanitizers check-threads check-clang check-aarch64 check-portable check-slow check-wheels fuzz clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,12 +47,16 @@ typecheck: .venv/installed-lint ## check types
 	@touch $@
 
 # What has a harness of its own; each writes its figures beside it.
-MEASURED := recognition migration scaling top_end lowrank dimension quality unfold localize model_size picture scale small page method_cost factorizations
+MEASURED := recognition migration scaling top_end lowrank dimension quality unfold localize model_size picture scale small page method_cost factorizations descent_curves
 
 bench: .venv/installed-bench ## measure against the peers; QUICK=1: three minutes
 	$(BIN)/python -m benchmarks --limit $(if $(QUICK),--quick)
 	$(if $(QUICK),,for one in $(MEASURED); do $(BIN)/python -m benchmarks.$$one || exit 1; done)
 	$(BIN)/python -m benchmarks.summary
+
+# A million rows of 100 columns, and up to eight gigabytes.
+bench-large: .venv/installed-bench ## neighbours of a million rows, with pynndescent and hnswlib; half an hour
+	$(BIN)/python -m benchmarks.descent_curves 1000000 --only SIFT-like
 
 bench-check: .venv/installed ## compare measured ratios with the committed ones; flags > 20 % worse
 	$(BIN)/python -m benchmarks.check $(REVISION)

@@ -101,7 +101,7 @@ def main() -> None:
     if args.limit:
         results["limits"] = in_new_process("benchmarks.limits", threads=args.threads, timeout=120)
     if not args.only or "stages" in args.only:
-        quick = ["--quick"] if args.quick else []
+        quick = ["--quick"] * args.quick + ["--limit"] * args.limit
         results["stages"] = in_new_process("benchmarks.stages", *quick, threads=2, timeout=300)
     for case in chosen(args.quick, args.only):
         start = time.monotonic()

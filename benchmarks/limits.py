@@ -1,9 +1,14 @@
-"""What the machine allows: bytes that must be moved at its bandwidth, or products at its rate.
+"""What the machine allows: bytes at its bandwidth, products at their rate, decisions at theirs.
 
-`python -m benchmarks.limits` measures both, with the threads of the environment:
+`python -m benchmarks.limits` measures them, with the threads of the environment:
 
 - bandwidth: copying 256 MB, read and written, best of five;
-- rates: products of 1500 × 1500 matrices in single and double precision, best of five.
+- rates: products of 1500 × 1500 matrices in single and double precision, best of five;
+- latency: bisections of 1024 sorted numbers for random keys. Of ten steps each one is guessed wrong
+  every other time: a fifth of a bisection is what a decision that nobody foresees costs.
+
+The stages (`stages.py --limit`) have bounds for the work of each, the largest of the three. The
+bounds of whole cases below count less: what any method must read and write at all.
 
 The bound of a case is the time below which nobody can do the task *in the form named here*, with n
 rows, D columns, k neighbours, d coordinates, m new rows or landmarks. Memory and arithmetic may
@@ -56,7 +61,22 @@ def measure_machine() -> dict[str, float]:
     for name, dtype in (("sgemm", np.float32), ("dgemm", np.float64)):
         square = np.ones((1500, 1500), dtype=dtype)
         machine[name] = 2 * 1500**3 / best_of_five(lambda square=square: square @ square)
-    return machine
+    table, keys = np.arange(1024.0), 1024 * np.random.default_rng(0).random(200_000)
+    bisection = best_of_five(lambda: np.searchsorted(table, keys)) / len(keys)
+    return machine | {"decision": bisection / 5}
+
+
+def bound_of(
+    size: float, flops: float, kind: str, decisions: float, machine: dict[str, float]
+) -> Record:
+    """Return the least seconds of some work, and by what it is bound."""
+    bounds = {
+        "bandwidth": size / machine["bandwidth"],
+        "arithmetic": flops / machine[kind],
+        "latency": decisions * machine.get("decision", 0.0),
+    }
+    by = max(bounds, key=bounds.__getitem__)
+    return {"seconds": round(bounds[by], 5), "by": by}
 
 
 def work_of(record: Record) -> tuple[float, float, str]:

@@ -14,6 +14,9 @@ def markdown(results: Results, limit: bool) -> str:
     for panel in dict.fromkeys(case["panel"] for case in results["cases"].values()):
         cases = [case for case in results["cases"].values() if case["panel"] == panel]
         blocks += [f"## {panel}", _panel(sorted(cases, key=lambda case: case["n"]), limit)]
+    stages = {k: v for k, v in results.get("stages", {}).items() if isinstance(v, dict)}
+    if limit and any("limit" in stage for stage in stages.values()):
+        blocks += ["## Stages", _stages(stages)]
     blocks += ["## Machine", _machine(results)]
     return "\n\n".join(blocks) + "\n"
 
@@ -32,6 +35,24 @@ def _settings(settings: Record) -> str:
 def _rows(head: list[str], rows: list[list[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _stages(stages: dict[str, Record]) -> str:
+    """Time of one thread, the least that the work of a stage takes, and what bounds it."""
+    head = ["stage", "one thread s", "limit s", "bound by", "share", "what the limit leaves out"]
+    body = [
+        [
+            name,
+            f"{stage['one']:.3g}",
+            f"{stage['limit']['seconds']:.3g}",
+            stage["limit"]["by"],
+            f"{100 * stage['limit']['fraction']:.0f} %",
+            stage["limit"]["why"],
+        ]
+        for name, stage in stages.items()
+        if "limit" in stage
+    ]
+    return _rows(head, body)
 
 
 def _figures(figures: list[Record]) -> str:

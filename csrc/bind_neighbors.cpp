@@ -6,11 +6,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "barycentric.hpp"
 #include "bind.hpp"
 #include "both_ways.hpp"
 #include "components.hpp"
-#include "kd_build.hpp"
-#include "kd_search.hpp"
 #include "local_weights.hpp"
 #include "rank.hpp"
 #include "select.hpp"
@@ -19,8 +18,6 @@
 namespace nb = nanobind;
 
 namespace {
-
-using unbend::check_signals;
 
 template <typename Scalar>
 using Vector = nb::ndarray<const Scalar, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -31,67 +28,6 @@ using Filled = nb::ndarray<Scalar, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 std::int64_t length(std::size_t size) { return static_cast<std::int64_t>(size); }
 
-class BoundKdTree {
-  public:
-    BoundKdTree(Matrix<double> points, double norm, int threads) : norm_(norm) {
-        if (points.shape(0) == 0 || points.shape(1) == 0)
-            throw std::invalid_argument("a tree needs rows and columns");
-        nb::gil_scoped_release release;
-        tree_ = unbend::build_kd_tree(points.data(), length(points.shape(0)),
-                                      static_cast<int>(points.shape(1)), threads, check_signals);
-    }
-
-    std::int64_t leaves() const { return length(tree_.leaves.size()); }
-
-    void neighbors(std::int64_t first, std::int64_t last, int threads, Filled<std::int32_t> indices,
-                   Filled<double> distances) const {
-        const std::int64_t k = length(indices.shape(1));
-        check(indices, distances, tree_.rows, tree_.rows - 1);
-        if (first < 0 || last > leaves()) throw std::invalid_argument("there are no such leaves");
-        nb::gil_scoped_release release;
-        for_norm([&](auto norm) {
-            unbend::kd_neighbors<decltype(norm)>(tree_, first, last, k, threads, indices.data(),
-                                                 distances.data());
-        });
-    }
-
-    void nearest_of(Matrix<double> points, int threads, Filled<std::int32_t> indices,
-                    Filled<double> distances) const {
-        const std::int64_t count = length(points.shape(0)), k = length(indices.shape(1));
-        check(indices, distances, count, tree_.rows);
-        if (length(points.shape(1)) != tree_.columns)
-            throw std::invalid_argument("the rows have another number of columns than the tree");
-        nb::gil_scoped_release release;
-        unbend::largest_size(points.data(), count * tree_.columns);
-        for_norm([&](auto norm) {
-            unbend::kd_nearest_of<decltype(norm)>(tree_, points.data(), count, k, threads,
-                                                  indices.data(), distances.data());
-        });
-    }
-
-  private:
-    static void check(const Filled<std::int32_t> &indices, const Filled<double> &distances,
-                      std::int64_t rows, std::int64_t most) {
-        const std::int64_t k = length(indices.shape(1));
-        if (k < 1 || k > most || length(indices.shape(0)) != rows ||
-            length(distances.shape(0)) != rows || length(distances.shape(1)) != k)
-            throw std::invalid_argument("the results have the wrong shape");
-    }
-
-    template <typename Body>
-    void for_norm(const Body &body) const {
-        if (norm_ == 1)
-            body(unbend::Manhattan{});
-        else if (norm_ == 2)
-            body(unbend::Euclidean{});
-        else
-            body(unbend::Chebyshev{});
-    }
-
-    unbend::KdTree tree_;
-    double norm_;
-};
-
 template <typename Real>
 void smallest(Matrix<Real> values, int threads, Filled<std::int32_t> indices, Filled<Real> keys) {
     nb::gil_scoped_release release;
@@ -99,8 +35,8 @@ void smallest(Matrix<Real> values, int threads, Filled<std::int32_t> indices, Fi
                      length(indices.shape(1)), threads, indices.data(), keys.data());
 }
 
-template <typename Real>
-void rank(Matrix<double> points, Matrix<double> queries, double scale,
+template <typename Number, typename Real>
+void rank(Matrix<Number> points, Matrix<double> queries, double scale,
           Matrix<std::int32_t> candidates, Matrix<Real> bounds, bool complete, int threads,
           Filled<std::int32_t> indices, Filled<double> distances,
           nb::ndarray<bool, nb::ndim<1>, nb::c_contig, nb::device::cpu> sure) {
@@ -156,28 +92,54 @@ void barycentric_weights(nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb
                                 threads, weights.data());
 }
 
-template <typename Real>
-void bind_selection(nb::module_ &module) {
-    module.def("smallest", &smallest<Real>, nb::arg("values").noconvert(), nb::arg("threads"),
-               nb::arg("indices").noconvert(), nb::arg("keys").noconvert());
-    module.def("rank", &rank<Real>, nb::arg("points").noconvert(),
+template <typename Number>
+void place_barycentric(Matrix<Number> points, Matrix<double> values, Matrix<double> queries,
+                       Matrix<std::int32_t> near, double reg, int threads, Filled<double> placed) {
+    if (queries.shape(1) != points.shape(1) || near.shape(0) != queries.shape(0) ||
+        placed.shape(0) != queries.shape(0) || placed.shape(1) != values.shape(1))
+        throw std::invalid_argument("the arrays do not fit each other");
+    const unbend::Stored<Number> stored{points.data(), values.data(), length(points.shape(1)),
+                                        length(values.shape(1))};
+    nb::gil_scoped_release release;
+    unbend::place_barycentric(stored, queries.data(), near.data(), length(near.shape(0)),
+                              length(near.shape(1)), reg, threads, placed.data());
+}
+
+void combine_rows(Matrix<double> values, Matrix<std::int32_t> near, Matrix<double> weights,
+                  int threads, Filled<double> sums) {
+    nb::gil_scoped_release release;
+    unbend::combine_rows(values.data(), length(values.shape(1)), near.data(), weights.data(),
+                         length(near.shape(0)), length(near.shape(1)), threads, sums.data());
+}
+
+template <typename Number>
+void bind_placement(nb::module_ &module) {
+    module.def("place_barycentric", &place_barycentric<Number>, nb::arg("points").noconvert(),
+               nb::arg("values").noconvert(), nb::arg("queries").noconvert(),
+               nb::arg("near").noconvert(), nb::arg("reg"), nb::arg("threads"),
+               nb::arg("placed").noconvert());
+}
+
+template <typename Number, typename Real>
+void bind_rank(nb::module_ &module) {
+    module.def("rank", &rank<Number, Real>, nb::arg("points").noconvert(),
                nb::arg("queries").noconvert(), nb::arg("scale"),
                nb::arg("candidates").noconvert(), nb::arg("bounds").noconvert(),
                nb::arg("complete"), nb::arg("threads"), nb::arg("indices").noconvert(),
                nb::arg("distances").noconvert(), nb::arg("sure").noconvert());
 }
 
+template <typename Real>
+void bind_selection(nb::module_ &module) {
+    module.def("smallest", &smallest<Real>, nb::arg("values").noconvert(), nb::arg("threads"),
+               nb::arg("indices").noconvert(), nb::arg("keys").noconvert());
+    bind_rank<double, Real>(module);
+    bind_rank<float, Real>(module);
+}
+
 }  // namespace
 
 void bind_neighbors(nb::module_ &module) {
-    nb::class_<BoundKdTree>(module, "KdTree")
-        .def(nb::init<Matrix<double>, double, int>(), nb::arg("points").noconvert(),
-             nb::arg("norm"), nb::arg("threads"))
-        .def_prop_ro("leaves", &BoundKdTree::leaves)
-        .def("neighbors", &BoundKdTree::neighbors, nb::arg("first"), nb::arg("last"),
-             nb::arg("threads"), nb::arg("indices").noconvert(), nb::arg("distances").noconvert())
-        .def("nearest_of", &BoundKdTree::nearest_of, nb::arg("points").noconvert(),
-             nb::arg("threads"), nb::arg("indices").noconvert(), nb::arg("distances").noconvert());
     bind_selection<float>(module);
     bind_selection<double>(module);
     module.def("both_ways", &both_ways, nb::arg("row"), nb::arg("column"), nb::arg("value"),
@@ -187,6 +149,11 @@ void bind_neighbors(nb::module_ &module) {
     module.def("spanning_trees", &spanning_trees, nb::arg("indices").noconvert(),
                nb::arg("distances").noconvert(), nb::arg("inside").noconvert(), nb::arg("widths"),
                nb::arg("counts").noconvert(), nb::arg("lengths").noconvert());
+    bind_placement<float>(module);
+    bind_placement<double>(module);
+    module.def("combine_rows", &combine_rows, nb::arg("values").noconvert(),
+               nb::arg("near").noconvert(), nb::arg("weights").noconvert(), nb::arg("threads"),
+               nb::arg("sums").noconvert());
     module.def("barycentric_weights", &barycentric_weights, nb::arg("coordinates").noconvert(),
                nb::arg("reg"), nb::arg("threads"), nb::arg("weights").noconvert());
 }

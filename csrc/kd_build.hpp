@@ -17,12 +17,15 @@
 
 namespace unbend {
 
+template <typename Real>
 class KdBuilder {
   public:
-    KdBuilder(KdRows &rows, Poller &poller) : rows_(rows), poller_(poller) {}
+    using Tree = KdTree<Real>;
+
+    KdBuilder(KdRows<Real> &rows, Poller &poller) : rows_(rows), poller_(poller) {}
 
     // Fills an empty tree; may leave it unfinished if the poller stops.
-    void grow(const KdPart &whole, int threads, KdTree &tree) {
+    void grow(const KdPart &whole, int threads, Tree &tree) {
         if (!is_large(whole)) return grow_subtree(whole, tree);
         std::vector<Branch> branches;
         branches.push_back({whole});
@@ -31,7 +34,7 @@ class KdBuilder {
             split(first, last, threads, branches);
             first = last;
         }
-        std::vector<KdTree> grown(branches.size());
+        std::vector<Tree> grown(branches.size());
         as_tasks(branches.size(), threads, [&](std::int64_t b) {
             if (branches[b].sides == 0) grow_subtree(branches[b].part, grown[b]);
         });
@@ -48,8 +51,8 @@ class KdBuilder {
     // Smaller parts are not worth a task.
     static bool is_large(const KdPart &part) { return part.count() >= 1 << 15 && !part.is_leaf(); }
 
-    void grow_subtree(const KdPart &whole, KdTree &tree) {
-        KdSplitter splitter(rows_);
+    void grow_subtree(const KdPart &whole, Tree &tree) {
+        KdSplitter<Real> splitter(rows_);
         grow_alone(whole, -1, splitter, tree);
     }
 
@@ -58,12 +61,12 @@ class KdBuilder {
         std::vector<std::vector<KdPart>> halves(last - first), quarters(2 * (last - first));
         as_tasks(halves.size(), threads, [&](std::int64_t t) {
             const KdPart &part = branches[first + t].part;
-            if (is_large(part)) KdSplitter(rows_).halve(part, halves[t]);
+            if (is_large(part)) KdSplitter<Real>(rows_).halve(part, halves[t]);
         });
         as_tasks(quarters.size(), threads, [&](std::int64_t t) {
             const std::vector<KdPart> &pair = halves[t / 2];
             if (t % 2 < static_cast<std::int64_t>(pair.size()))
-                KdSplitter(rows_).halve(pair[t % 2], quarters[t]);
+                KdSplitter<Real>(rows_).halve(pair[t % 2], quarters[t]);
         });
         for (std::size_t t = 0; t < quarters.size(); ++t) {
             if (t % 2 == 0) branches[first + t / 2].below = branches.size();
@@ -74,7 +77,7 @@ class KdBuilder {
 
     // Appends branch b and all below it; gives the number of its root.
     std::int32_t join(const std::vector<Branch> &branches, std::size_t b, std::int32_t parent,
-                      const std::vector<KdTree> &grown, KdTree &tree) const {
+                      const std::vector<Tree> &grown, Tree &tree) const {
         const Branch &branch = branches[b];
         if (branch.sides == 0) return attach(grown[b], parent, tree);
         const std::int32_t node = add_node(parent, tree);
@@ -91,8 +94,8 @@ class KdBuilder {
                   [&](int, std::int64_t t) { body(t); });
     }
 
-    std::int32_t grow_alone(const KdPart &whole, std::int32_t parent, KdSplitter &splitter,
-                            KdTree &tree) {
+    std::int32_t grow_alone(const KdPart &whole, std::int32_t parent, KdSplitter<Real> &splitter,
+                            Tree &tree) {
         const std::int32_t node = add_node(parent, tree);
         if (whole.is_leaf()) {
             add_leaf(node, whole, tree);
@@ -106,26 +109,26 @@ class KdBuilder {
         return node;
     }
 
-    std::int32_t add_node(std::int32_t parent, KdTree &tree) const {
+    std::int32_t add_node(std::int32_t parent, Tree &tree) const {
         const auto node = static_cast<std::int32_t>(tree.nodes.size());
         tree.nodes.push_back({0, 0, parent, {-1, -1, -1, -1}});
         tree.boxes.resize(tree.boxes.size() + 2 * arity * rows_.columns,
-                          std::numeric_limits<double>::infinity());
+                          std::numeric_limits<Real>::infinity());
         return node;
     }
 
     void set_child(std::int32_t node, std::size_t side, const KdPart &part, std::int32_t child,
-                   KdTree &tree) const {
+                   Tree &tree) const {
         const int columns = rows_.columns;
         tree.nodes[node].child[side] = child;
-        double *box = &tree.boxes[static_cast<std::int64_t>(node) * 2 * arity * columns + side];
+        Real *box = &tree.boxes[static_cast<std::int64_t>(node) * 2 * arity * columns + side];
         for (int c = 0; c < columns; ++c) {
-            box[2 * arity * c] = part.box[c];
-            box[2 * arity * c + arity] = part.box[columns + c];
+            box[2 * arity * c] = static_cast<Real>(part.box[c]);
+            box[2 * arity * c + arity] = static_cast<Real>(part.box[columns + c]);
         }
     }
 
-    void add_leaf(std::int32_t node, const KdPart &part, KdTree &tree) {
+    void add_leaf(std::int32_t node, const KdPart &part, Tree &tree) {
         const int columns = rows_.columns;
         const std::int64_t first = part.first, count = part.count();
         const std::int64_t group = static_cast<std::int64_t>(tree.index.size()) / abreast;
@@ -138,11 +141,11 @@ class KdBuilder {
             std::sort(&rows_.index[first], &rows_.index[first] + count);
         tree.index.resize((group + groups) * abreast, -1);
         tree.coordinates.resize((group + groups) * abreast * columns,
-                                std::numeric_limits<double>::infinity());
+                                std::numeric_limits<Real>::infinity());
         for (std::int64_t i = 0; i < count; ++i) {
             const std::int64_t lane = group * abreast + i;
             tree.index[lane] = rows_.index[first + i];
-            double *block =
+            Real *block =
                 &tree.coordinates[(lane / abreast) * abreast * columns + lane % abreast];
             for (int c = 0; c < columns; ++c)
                 block[c * abreast] = rows_.numbers[(first + i) * columns + c];
@@ -150,7 +153,7 @@ class KdBuilder {
     }
 
     // Appends a whole tree below a node of another; gives the new number of its root.
-    static std::int32_t attach(const KdTree &below, std::int32_t node, KdTree &tree) {
+    static std::int32_t attach(const Tree &below, std::int32_t node, Tree &tree) {
         const auto root = static_cast<std::int32_t>(tree.nodes.size());
         const auto group = static_cast<std::int64_t>(tree.index.size()) / abreast;
         for (KdNode moved : below.nodes) {
@@ -167,12 +170,13 @@ class KdBuilder {
         return root;
     }
 
-    KdRows &rows_;
+    KdRows<Real> &rows_;
     Poller &poller_;
 };
 
 // Levels from the root down, the root included; parents come before their children.
-inline int depth_of(const KdTree &tree) {
+template <typename Real>
+int depth_of(const KdTree<Real> &tree) {
     std::vector<int> depth(tree.nodes.size(), 1);
     int deepest = 1;
     for (std::size_t node = 1; node < tree.nodes.size(); ++node) {
@@ -183,9 +187,10 @@ inline int depth_of(const KdTree &tree) {
 }
 
 // `poll` is called now and then, and may throw to stop the building.
-inline KdTree build_kd_tree(const double *points, std::int64_t rows, int columns, int threads,
-                            const std::function<void()> &poll) {
-    KdTree tree;
+template <typename Real>
+KdTree<Real> build_kd_tree(const Real *points, std::int64_t rows, int columns, int threads,
+                           const std::function<void()> &poll) {
+    KdTree<Real> tree;
     tree.rows = rows;
     tree.columns = columns;
     tree.scale = safe_scale(largest_size(points, rows * columns));
@@ -194,10 +199,10 @@ inline KdTree build_kd_tree(const double *points, std::int64_t rows, int columns
     tree.boxes.reserve((rows / abreast + 1) * 2 * arity * columns);
     tree.index.reserve(rows * 3 / 2 + abreast);
     tree.coordinates.reserve((rows * 3 / 2 + abreast) * columns);
-    KdRows sorted(points, rows, columns, tree.scale);
+    KdRows<Real> sorted(points, rows, columns, tree.scale);
     Poller poller(poll);
     const KdPart whole = sorted.part(0, rows);
-    KdBuilder(sorted, poller).grow(whole, threads, tree);
+    KdBuilder<Real>(sorted, poller).grow(whole, threads, tree);
     poller.rethrow();
     tree.depth = depth_of(tree);
     return tree;

@@ -1,10 +1,11 @@
-// Nearest rows of all rows of a leaf at once: the way through the tree is the same for all of them,
-// and every leaf on it is measured by several rows side by side.
+// Nearest rows of all rows of a leaf at once, or of new rows near one: the way through the tree is
+// the same for all of them, and every leaf on it is measured by several rows side by side.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "dispatch.hpp"
@@ -14,11 +15,12 @@
 namespace unbend {
 
 // What one thread needs; `Fixed` is the number of columns, or 0 for any.
-template <typename Norm, int Fixed>
+template <typename Tree, typename Norm, int Fixed>
 class KdLeafSearch {
   public:
-    KdLeafSearch(const KdTree &tree, std::int64_t k)
-        : tree_(tree), k_(k), slots_(leaf_rows * k), box_(2 * tree.columns),
+    KdLeafSearch(const Tree &tree, std::int64_t k)
+        : tree_(tree), k_(k), slots_(leaf_rows * k), own_(leaf_rows * tree.columns),
+          box_(2 * tree.columns),
           stack_(arity * tree.depth) {
         for (std::int64_t i = 0; i < leaf_rows; ++i)
             nearest_.emplace_back(&slots_[i * k], k, (tree.columns + 2) * 2 * same_root);
@@ -40,14 +42,31 @@ class KdLeafSearch {
         }
     }
 
+    // The k rows nearest to some new rows, at most `leaf_rows`, that are nearest to one leaf. Does
+    // nothing, and says so, if they lie so far apart that each had better go its own way.
+    UNBEND_INLINE bool nearest_of(std::int32_t leaf, const double *points,
+                                  const std::int32_t *members, std::int64_t count,
+                                  std::int32_t *indices, double *distances) {
+        begin_new(points, members, static_cast<int>(count));
+        if (is_scattered(leaf)) return false;
+        home_ = &tree_.nodes[leaf];
+        climb(leaf);
+        for (int i = 0; i < count_; ++i)
+            nearest_[i].write(1 / tree_.scale, indices + members[i] * k_,
+                              distances + members[i] * k_);
+        return true;
+    }
+
   private:
+    using Number = typename Tree::Number;
+
     static constexpr double none = -1;
 
     // A node that waits, with its place among the boxes of its parent's children.
     struct Waiting {
         double power;
         std::int32_t node;
-        const double *box;
+        const Number *box;
     };
 
     UNBEND_INLINE int columns() const { return Fixed > 0 ? Fixed : tree_.columns; }
@@ -55,8 +74,48 @@ class KdLeafSearch {
     UNBEND_INLINE void begin(const KdNode &leaf, std::int64_t first) {
         count_ = static_cast<int>(std::min(leaf_rows, leaf.count - first));
         const std::int64_t group = leaf.group + first / abreast;
-        queries_ = &tree_.coordinates[group * abreast * columns()];
+        const Number *numbers = &tree_.coordinates[group * abreast * columns()];
+        if constexpr (std::is_same_v<Number, double>) {
+            queries_ = numbers;
+        } else {
+            const std::int64_t groups = (count_ + abreast - 1) / abreast;
+            std::copy(numbers, numbers + groups * abreast * columns(), own_.begin());
+            queries_ = own_.data();
+        }
         itself_ = &tree_.index[group * abreast];
+        home_ = &leaf;
+        look_up_box();
+    }
+
+    UNBEND_INLINE void begin_new(const double *points, const std::int32_t *members, int count) {
+        count_ = count;
+        for (int i = 0; i < (count + 3) / 4 * 4; ++i) {
+            const double *row = points + std::int64_t{members[std::min(i, count - 1)]} * columns();
+            for (int c = 0; c < columns(); ++c)
+                own_[(i / abreast * columns() + c) * abreast + i % abreast] = row[c] * tree_.scale;
+        }
+        queries_ = own_.data();
+        itself_ = nullptr;
+        look_up_box();
+    }
+
+    // Whether the box of new rows is more than twice as wide as that of a leaf.
+    UNBEND_INLINE bool is_scattered(std::int32_t leaf) const {
+        const std::int32_t parent = tree_.nodes[leaf].parent;
+        if (parent < 0) return false;
+        int side = 0;
+        while (tree_.nodes[parent].child[side] != leaf) ++side;
+        const Number *box = tree_.box(parent) + side;
+        double own = 0, wide = 0;
+        for (int c = 0; c < columns(); ++c, box += 2 * arity) {
+            const double across = box_[columns() + c] - box_[c], its = box[arity] - box[0];
+            own += across * across;
+            wide += its * its;
+        }
+        return !(own <= 4 * wide);
+    }
+
+    UNBEND_INLINE void look_up_box() {
         for (int c = 0; c < columns(); ++c) {
             double low = query(0, c), high = low;
             for (int i = 1; i < count_; ++i) {
@@ -99,21 +158,26 @@ class KdLeafSearch {
     UNBEND_INLINE bool start(int i) {
         double power[leaf_rows];
         std::fill(power, power + leaf_rows, std::numeric_limits<double>::infinity());
-        for (int first = 0; first < count_; first += abreast)
-            measure_group(i, queries_ + first * columns(), power + first);
-        power[i] = std::numeric_limits<double>::infinity();
+        const int rows = home_->count;
+        const Number *numbers = &tree_.coordinates[home_->group * abreast * columns()];
+        const std::int32_t *index = &tree_.index[home_->group * abreast];
+        for (int first = 0; first < rows; first += abreast)
+            measure_group(i, numbers + first * columns(), power + first);
+        if (itself_ != nullptr) power[i] = std::numeric_limits<double>::infinity();
+        else std::fill(power + rows, power + leaf_rows, std::numeric_limits<double>::infinity());
+        const std::int64_t others = rows - (itself_ != nullptr);
         std::int64_t rank[leaf_rows] = {};
-        for (int j = 0; j < count_; ++j)
+        for (int j = 0; j < rows; ++j)
             for (int other = 0; other < leaf_rows; ++other) rank[other] += power[j] < power[other];
         Candidate sorted[leaf_rows];
         // A rank that two rows share leaves the next one free.
         for (Candidate &place : sorted) place.power = none;
-        for (int j = 0; j < count_; ++j) sorted[rank[j]] = {power[j], itself_[j]};
-        const std::int64_t last = std::min<std::int64_t>(k_, count_ - 2);
+        for (int j = 0; j < rows; ++j) sorted[rank[j]] = {power[j], index[j]};
+        const std::int64_t last = std::min<std::int64_t>(k_, others - 1);
         for (std::int64_t j = 0; j < last; ++j)
             if (!(sorted[j + 1].power - sorted[j].power > same_root * sorted[j + 1].power))
                 return false;
-        nearest_[i].begin(sorted, count_ - 1);
+        nearest_[i].begin(sorted, others);
         reach_[i] = nearest_[i].reach();
         return true;
     }
@@ -155,7 +219,7 @@ class KdLeafSearch {
 
     // Powers of the distances from the box of the rows to the boxes of all children.
     UNBEND_INLINE void measure(std::int32_t node, double *away) const {
-        const double *box = tree_.box(node);
+        const Number *box = tree_.box(node);
         Doubles power = Doubles::all(0);
         for (int c = 0; c < columns(); ++c, box += 2 * arity) {
             const Doubles below = Doubles::load(box) - Doubles::all(box_[columns() + c]);
@@ -166,7 +230,7 @@ class KdLeafSearch {
     }
 
     // Scans a leaf for each row that reaches its box.
-    UNBEND_INLINE void visit(const KdNode &leaf, const double *box) {
+    UNBEND_INLINE void visit(const KdNode &leaf, const Number *box) {
         bool scanned = false;
         for (int i = 0; i < count_; i += 4) {
             const double *numbers = four_queries(i);
@@ -189,7 +253,7 @@ class KdLeafSearch {
     }
 
     // Powers of the distances of one row to a group of rows; tells which are within its reach.
-    UNBEND_INLINE std::uint32_t measure_group(int i, const double *block, double *power) const {
+    UNBEND_INLINE std::uint32_t measure_group(int i, const Number *block, double *power) const {
         Doubles low = Doubles::all(0), high = low;
         for (int c = 0; c < columns(); ++c, block += abreast) {
             const Doubles number = Doubles::all(query(i, c));
@@ -213,8 +277,10 @@ class KdLeafSearch {
             std::uint32_t within = measure_group(
                 i, &tree_.coordinates[group * abreast * columns()], power);
             // A row is no neighbour of itself.
-            const std::int64_t own = itself_ + i - &tree_.index[group * abreast];
-            if (own >= 0 && own < abreast) within &= ~(1u << own);
+            if (itself_ != nullptr) {
+                const std::int64_t own = itself_ + i - &tree_.index[group * abreast];
+                if (own >= 0 && own < abreast) within &= ~(1u << own);
+            }
             if (within == 0) continue;
             for (; within != 0; within &= within - 1) {
                 const int lane = __builtin_ctz(within);
@@ -224,13 +290,16 @@ class KdLeafSearch {
         }
     }
 
-    const KdTree &tree_;
+    const Tree &tree_;
     std::int64_t k_;
     std::vector<Candidate> slots_;
     std::vector<Nearest<Norm>> nearest_;
-    // The rows in search: their coordinates as the tree has them, numbers, box, and reach.
+    // The rows in search: coordinates as a tree has them, numbers if they are in it, the leaf they
+    // are in or near to, box, and reach.
+    std::vector<double> own_;
     const double *queries_ = nullptr;
     const std::int32_t *itself_ = nullptr;
+    const KdNode *home_ = nullptr;
     int count_ = 0;
     std::vector<double> box_;
     double reach_[leaf_rows];

@@ -34,12 +34,13 @@ struct KdPart {
 };
 
 // The rows on their way to the leaves.
+template <typename Real>
 class KdRows {
   public:
     // A little longer than the rows, so that whole vectors can be read anywhere.
-    KdRows(const double *points, std::int64_t rows, int columns, double scale)
+    KdRows(const Real *points, std::int64_t rows, int columns, double scale)
         : columns(columns), numbers(rows * columns + 3), index(rows) {
-        for (std::int64_t i = 0; i < rows * columns; ++i) numbers[i] = points[i] * scale;
+        for (std::int64_t i = 0; i < rows * columns; ++i) numbers[i] = static_cast<Real>(points[i] * scale);
         for (std::int64_t i = 0; i < rows; ++i) index[i] = static_cast<std::int32_t>(i);
     }
 
@@ -58,22 +59,22 @@ class KdRows {
     }
 
     const int columns;
-    std::vector<double> numbers;
+    std::vector<Real> numbers;
     std::vector<std::int32_t> index;
 
   private:
     // Extremes of four columns at once; beyond the last one are numbers of the next row, which are
     // not used.
     UNBEND_INLINE void measure(KdPart &part, int column) const {
-        Four<double> low = Four<double>::all(std::numeric_limits<double>::infinity());
-        Four<double> high = Four<double>::all(-std::numeric_limits<double>::infinity());
-        const double *row = numbers.data() + part.first * columns + column;
+        Four<Real> low = Four<Real>::all(std::numeric_limits<Real>::infinity());
+        Four<Real> high = Four<Real>::all(-std::numeric_limits<Real>::infinity());
+        const Real *row = numbers.data() + part.first * columns + column;
         for (std::int64_t i = part.first; i < part.last; ++i, row += columns) {
-            const Four<double> given = Four<double>::load(row);
+            const Four<Real> given = Four<Real>::load(row);
             low = smaller(given, low);
             high = larger(given, high);
         }
-        double lows[4], highs[4];
+        Real lows[4], highs[4];
         low.store(lows);
         high.store(highs);
         for (int c = 0; c < 4 && column + c < columns; ++c) {
@@ -84,9 +85,10 @@ class KdRows {
 };
 
 // Splits parts in two.
+template <typename Real>
 class KdSplitter {
   public:
-    explicit KdSplitter(KdRows &rows) : rows_(rows) {}
+    explicit KdSplitter(KdRows<Real> &rows) : rows_(rows) {}
 
     // Appends the halves of a part, or the part itself if it is a leaf.
     void halve(const KdPart &whole, std::vector<KdPart> &parts) {
@@ -174,7 +176,7 @@ class KdSplitter {
         return scratch_[middle];
     }
 
-    KdRows &rows_;
+    KdRows<Real> &rows_;
     std::vector<double> values_, scratch_;
     std::vector<std::int32_t> from_left_, from_right_;
 };

@@ -24,19 +24,22 @@ struct KdNode {
     std::int32_t child[arity];    // inner nodes; those missing have boxes that nothing is near to
 };
 
+// Numbers are stored as they are given, in single or double precision; what is computed is double.
+template <typename Real>
 struct KdTree {
+    using Number = Real;
     std::int64_t rows = 0;
     int columns = 0;
     int depth = 0;
     double scale = 1;                  // powers of two keep squares of coordinates in range
     std::vector<KdNode> nodes;
     // Boxes of the children of each node, column by column: all lows, then all highs.
-    std::vector<double> boxes;
-    std::vector<double> coordinates;   // group, column, lane; infinite where there is no row
+    std::vector<Real> boxes;
+    std::vector<Real> coordinates;     // group, column, lane; infinite where there is no row
     std::vector<std::int32_t> index;   // row of each lane
     std::vector<std::int32_t> leaves;  // the leaves from left to right
 
-    const double *box(std::int32_t node) const {
+    const Real *box(std::int32_t node) const {
         return boxes.data() + static_cast<std::int64_t>(node) * 2 * arity * columns;
     }
 };
@@ -49,11 +52,12 @@ inline double safe_scale(double largest) {
     return std::ldexp(1.0, std::min(-exponent, 1000));
 }
 
-inline double largest_size(const double *points, std::int64_t numbers) {
+template <typename Real>
+double largest_size(const Real *points, std::int64_t numbers) {
     double largest = 0;
     for (std::int64_t i = 0; i < numbers; ++i) {
         if (!std::isfinite(points[i])) throw std::invalid_argument("the rows must be finite");
-        largest = std::max(largest, std::fabs(points[i]));
+        largest = std::max(largest, std::fabs(static_cast<double>(points[i])));
     }
     return largest;
 }

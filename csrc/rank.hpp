@@ -10,7 +10,8 @@
 namespace unbend {
 
 // Sum of squared differences times scale², always in the same order: sixteen partial sums.
-UNBEND_INLINE inline double squared_distance(const double *a, const double *b, std::int64_t count,
+template <typename Number>
+UNBEND_INLINE inline double squared_distance(const Number *a, const double *b, std::int64_t count,
                                              double scale) {
     const Doubles factor = Doubles::all(scale);
     Doubles sum[4] = {Doubles::all(0), Doubles::all(0), Doubles::all(0), Doubles::all(0)};
@@ -44,8 +45,8 @@ struct Candidates {
 };
 
 // The k nearest candidates of one query; says whether no other row can be nearer.
-template <typename Real>
-UNBEND_INLINE inline bool rank_candidates(const double *points, const double *query,
+template <typename Number, typename Real>
+UNBEND_INLINE inline bool rank_candidates(const Number *points, const double *query,
                                           std::int64_t columns, double scale,
                                           const Candidates<Real> &candidates, std::int64_t place,
                                           Nearest<Euclidean> &nearest) {
@@ -60,9 +61,10 @@ UNBEND_INLINE inline bool rank_candidates(const double *points, const double *qu
     return candidates.complete || candidates.bounds[first + candidates.length - 1] > nearest.reach();
 }
 
-// The k nearest candidates of each query, to (queries, k) arrays, and whether they are sure.
-template <typename Real>
-void rank_all(const double *points, const double *queries, std::int64_t count,
+// The k nearest candidates of each query, to (queries, k) arrays, and whether they are sure. Points
+// of single precision give the distances of the same numbers in double precision.
+template <typename Number, typename Real>
+void rank_all(const Number *points, const double *queries, std::int64_t count,
               std::int64_t columns, double scale, const Candidates<Real> &candidates,
               std::int64_t k, int threads, std::int32_t *indices, double *distances, bool *sure) {
     struct Workspace {

@@ -30,6 +30,17 @@ struct Four {
         std::memcpy(&four.pack, numbers, sizeof(Pack));
         return four;
     }
+    // Converts numbers of another type, which for floats as doubles is exact.
+    template <typename Other>
+    static UNBEND_INLINE Four load(const Other *numbers) {
+#if defined(__GNUC__)
+        return {__builtin_convertvector(Four<Other>::load(numbers).pack, Pack)};
+#else
+        Four four;
+        for (int i = 0; i < 4; ++i) four.pack.value[i] = static_cast<Real>(numbers[i]);
+        return four;
+#endif
+    }
     static UNBEND_INLINE Four all(Real number) {
         const Real numbers[4] = {number, number, number, number};
         return load(numbers);

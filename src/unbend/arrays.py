@@ -54,8 +54,8 @@ def map_parts(
         return list(pool.map(function, parts))
 
 
-def copy_rows(rows: FloatArray, threads: int) -> FloatArray:
-    """Copy a matrix to double precision, rows one after the other; threads share new memory.
+def copy_rows(rows: FloatArray, threads: int, dtype: Any = np.float64) -> FloatArray:
+    """Copy a matrix, by default to double precision, rows one after the other, by threads.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def copy_rows(rows: FloatArray, threads: int) -> FloatArray:
     array([[1., 3.],
            [2., 4.]])
     """
-    copy = np.empty(rows.shape)
+    copy = np.empty(rows.shape, dtype)
     chunks = row_chunks(len(rows), 8 * rows[:1].size, COPIED)
     map_parts(lambda some: np.copyto(copy[some], rows[some]), chunks, threads)
     return copy

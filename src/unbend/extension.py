@@ -17,11 +17,14 @@ from unbend.local import barycentric_weights
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import COMPARED
 from unbend.report import step
+from unbend.validation.arrays import stored_type
 
 # Least share of the degree by which a sum over neighbours is divided.
 LEAST_SHARE = 0.1
 # From one in so many vertices on, geodesics are computed from all.
 SOME_SOURCES = 4
+# Least ridge with which the equations of weights are solved by columns: they lose its digits.
+LEAST_REG = 1e-6
 # Rows that are made dense at a time.
 BLOCK_BYTES = 1 << 26
 
@@ -298,11 +301,34 @@ class Barycentric(NeighborExtension):
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new samples."""
         placed = np.empty((len(new), self.coordinates.shape[1]))
-        for rows in row_chunks(len(new), 32 * (indices.shape[1] + 1) ** 2, 1 << 22):
-            local = self.space.coordinates_of(new[rows], indices[rows])
+        left = self._place_in_few_columns(new, indices, placed)
+        for rows in row_chunks(len(left), 32 * (indices.shape[1] + 1) ** 2, 1 << 22):
+            near = indices[left[rows]]
+            local = self.space.coordinates_of(new[left[rows]], near)
             weights = barycentric_weights(local, self.reg)
-            placed[rows] = np.einsum("ij,ijk->ik", weights, self.coordinates[indices[rows]])
+            placed[left[rows]] = np.einsum("ij,ijk->ik", weights, self.coordinates[near])
         return placed
+
+    def _place_in_few_columns(
+        self, new: FloatArray, indices: IntArray, placed: FloatArray
+    ) -> IntArray:
+        """Place samples that have no more columns than neighbours; return those that are left."""
+        everyone = np.arange(len(new))
+        space, k = self.space, indices.shape[1]
+        few = isinstance(space, PointSpace) and space.is_euclidean and space.features.shape[1] <= k
+        if not few or self.reg < LEAST_REG or not len(new):
+            return everyone
+        assert isinstance(space, PointSpace)
+        kernels.place_barycentric(
+            np.ascontiguousarray(space.features, dtype=stored_type(space.features)),
+            _doubles(self.coordinates),
+            _doubles(space.features_of(new)),
+            np.ascontiguousarray(indices, dtype=np.int32),
+            self.reg,
+            space.workers,
+            placed,
+        )
+        return everyone[~np.isfinite(placed).all(axis=1)]
 
 
 @final
@@ -331,7 +357,7 @@ class Harmonic(NeighborExtension):
         if self.masses is not None:
             weights = weights * self.masses[indices]
         degree = weights.sum(axis=1, keepdims=True)
-        sums = np.einsum("ij,ijk->ik", weights, self.vectors[indices])
+        sums = _combine(self.space, self.vectors, indices, weights)
         own = degree - self.values * (1.0 if self.plain else degree)
         # Rough vectors, of eigenvalues near the degree, would be blown up: nothing is known of
         # them between the fitted rows, so they are only averaged.
@@ -368,7 +394,7 @@ class DiffusionExtension(NeighborExtension):
         own = weights.sum(axis=1, keepdims=True) ** self.alpha
         weights = weights / self.density[indices]
         degree = weights.sum(axis=1, keepdims=True)
-        placed = np.einsum("ij,ijk->ik", weights / degree, self.vectors[indices]) / self.values
+        placed = _combine(self.space, self.vectors, indices, weights / degree) / self.values
         if self.volume is None:
             return np.asarray(placed)
         return np.asarray(placed * np.sqrt(degree / own / self.volume))
@@ -426,8 +452,11 @@ class Placement:
             indices = indices[:, : shared.rule.k]
             distances = shared.rule.limit(distances[:, : shared.rule.k])
         nearest = indices[:, 0]
-        placed = self.embedding[nearest].astype(np.float64)
         apart = distances[:, 0] > 0
+        if shared and apart.all():
+            piece = self.pieces[0]
+            return np.asarray(piece.factor * shared.place(new, indices, distances) + piece.offset)
+        placed = self.embedding[nearest].astype(np.float64)
         for number, piece in enumerate(self.pieces):
             mine = np.flatnonzero(apart & (self.owner[nearest] == number))
             if len(mine):
@@ -444,6 +473,21 @@ class Placement:
         if len(self.pieces) == 1 and isinstance(extension, NeighborExtension):
             return extension if extension.space is self.space else None
         return None
+
+
+def _combine(
+    space: Space, values: FloatArray, indices: IntArray, weights: FloatArray
+) -> FloatArray:
+    """Weighted sums (m, d) of the values (n, d) of some rows for each sample."""
+    sums = np.empty((len(indices), values.shape[1]))
+    near = np.ascontiguousarray(indices, dtype=np.int32)
+    workers = space.workers if isinstance(space, PointSpace) else 1
+    kernels.combine_rows(_doubles(values), near, _doubles(weights), workers, sums)
+    return sums
+
+
+def _doubles(values: FloatArray) -> FloatArray:
+    return np.ascontiguousarray(values, dtype=np.float64)
 
 
 def barycentric_preimage(

@@ -118,3 +118,24 @@ def test_many_coinciding_rows_cost_no_more_than_others(kind):
         assert (distances == 0).all()
         assert (indices[5000] == np.arange(10)).all()
         assert (indices[3] == [0, 1, 2, 4, 5, 6, 7, 8, 9, 10]).all()
+
+
+@every_norm
+@LAW
+@given(rngs, st.integers(30, 400), st.sampled_from([1, 2, 3, 5, 7]), kinds, st.booleans())
+def test_new_rows_find_the_same_alone_and_among_many(norm, rng, n, columns, kind, single):
+    """Many new rows are sorted by leaves and searched together; a few are not."""
+    points = drawn_points(rng, n, columns, kind)
+    if single and np.abs(points).max() < 1e30:
+        points = points.astype(np.float32)
+    near = points[rng.integers(n, size=200)] * (1 + 0.1 * rng.normal(size=(200, 1)))
+    away = np.abs(points).max() * 10.0 ** rng.integers(-3, 4, (60, 1))
+    far = away * rng.normal(size=(60, columns))
+    remote = np.full((1, columns), 1e300)
+    new = np.ascontiguousarray(np.concatenate((points[:40], near, far, remote)), dtype=np.float64)
+    k = int(rng.integers(1, min(n, 30)))
+    for threads in (1, 2):
+        found = nearest_of(kernels("native"), points, new, norm, k, threads)
+        alone = [nearest_of(kernels("native"), points, new[[i]], norm, k) for i in range(len(new))]
+        for many, single_ones in zip(found, zip(*alone, strict=True), strict=True):
+            assert np.array_equal(many, np.concatenate(single_ones))

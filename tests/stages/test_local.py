@@ -9,6 +9,8 @@ from tests.loops import each
 from tests.oracles import kernels as oracle
 from tests.oracles import neighbors as brute
 from tests.stages.drawn import EPS, LAW, lattice, rngs
+from unbend import _kernels
+from unbend._kernels import reference
 from unbend.local import affine_bases, align, barycentric_weights, quadratic_bases
 from unbend.neighbors import DistanceSpace, Neighbors, PointSpace
 
@@ -254,3 +256,34 @@ def test_blocks_of_a_thin_oblique_strip_are_projectors(build, thickness, rng, s)
     along, across = rng.normal(size=(2, s, 1))
     points = along * [1.0, 2.0] + thickness * across * [-2.0, 1.0]
     assert_projectors(build(PointSpace(points).coordinates(np.arange(s)[None]), 2))
+
+
+def placed_by(kernel, stored, values, new, near, reg):
+    placed = np.empty((len(new), values.shape[1]))
+    kernel.place_barycentric(stored, values, new, near, reg, 1, placed)
+    return placed
+
+
+@each("dtype", [np.float64, np.float32])
+@LAW
+@given(rngs, st.integers(1, 6), st.integers(0, 9), st.sampled_from([1e-6, 1e-3, 1.0]))
+def test_points_are_placed_by_the_weights_that_write_them(dtype, rng, columns, more, reg):
+    """By equations of as few unknowns as there are columns, against those of all neighbours."""
+    k = columns + more
+    stored = rng.normal(size=(40, columns)).astype(dtype)
+    values = rng.normal(size=(40, 2))
+    near = np.array([rng.permutation(40)[:k] for _ in range(23)], dtype=np.int32)
+    # Inside, outside and far outside of their neighbours, and on the same point as all of them.
+    new = stored[near].mean(axis=1) * 10.0 ** rng.integers(-1, 4, (23, 1)).astype(np.float64)
+    near[-1], new[-1] = near[-1, 0], stored[near[-1, 0]]
+    found = placed_by(_kernels.kernels, stored, values, new, near, reg)
+    expected = placed_by(reference, stored.astype(np.float64), values, new, near, reg)
+    # Weights solve equations of condition 1/reg, relative to the sizes of weights and values.
+    blocks = np.concatenate((new[:, None], stored[near]), axis=1)
+    sizes = np.abs(barycentric_weights(blocks, reg)).sum(axis=1)
+    error = np.abs(found - expected).max(axis=1)
+    assert np.all(error <= 200 * EPS / reg * sizes * np.abs(values).max())
+    np.testing.assert_allclose(found[-1], values[near[-1]].mean(axis=0), atol=1e-12)
+    # Four at once, and each for itself.
+    alone = [placed_by(_kernels.kernels, stored, values, new[[i]], near[[i]], reg) for i in (0, 7)]
+    assert np.array_equal(np.concatenate(alone), found[[0, 7]])

@@ -66,7 +66,7 @@ class Sample:
     def of(cls, space: PointSpace, d: int, seed: int = 0) -> "Sample":
         """Shuffle the distinct rows of a space, and keep as many as are used at most."""
         order = shuffle_distinct(space.points, seed)
-        rows = space.take(order[:MOST_ROWS])
+        rows = replace(space, points=space.rows(order[:MOST_ROWS]))
         reduction = reduce_columns(rows.points, d)
         if reduction is None:
             return cls(rows, rows, len(order))

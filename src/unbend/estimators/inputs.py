@@ -18,6 +18,7 @@ from unbend.neighbors import (
     Space,
     make_space,
 )
+from unbend.neighbors.opening import space_type
 from unbend.neighbors.precomputed import dense_distances
 from unbend.report import warn
 from unbend.units import ScaleWarning, find_dominant_column
@@ -144,7 +145,7 @@ def open_space(
     own: Any = (
         csr_array(rows, dtype=np.float64, copy=True)
         if is_sparse(rows)
-        else copy_rows(rows, workers)
+        else copy_rows(rows, workers, space_type(rows, estimator.metric, estimator.metric_params))
     )
     space = make_space(own, estimator.metric, estimator.metric_params, workers, index)
     return space, rows.dtype

@@ -107,7 +107,7 @@ def _nearest_to_centers(count: int, space: Space, rng: np.random.Generator) -> I
         raise ValueError("landmarks='kmeans' needs points: use 'maxmin' or 'random' with distances")
     seed = int(rng.integers(2**31))
     # As the metric sees them: rows that it takes for near must share a center.
-    seen = space.features
+    seen = np.asarray(space.features, dtype=np.float64)
     if isinstance(space.metric.norm, TorusNorm):
         # Angles have no mean, but points of circles do.
         seen = np.concatenate((np.cos(seen), np.sin(seen)), axis=1)

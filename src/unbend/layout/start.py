@@ -127,7 +127,8 @@ def principal_start(space: Space, d: int) -> FloatArray:
         raise ValueError(
             "init='pca' needs rows of numbers with a Euclidean distance: use init='eigenmaps'"
         )
-    centered = space.features - space.features.mean(axis=0)
+    features = np.asarray(space.features, dtype=np.float64)
+    centered = features - features.mean(axis=0)
     if centered.shape[1] < d:
         raise ValueError(
             f"init='pca' has only {centered.shape[1]} columns for n_components={d}: use "

@@ -62,7 +62,7 @@ class Pairs:
     @classmethod
     def from_points(cls, space: PointSpace, dtype: Precision = np.float64) -> "Pairs":
         """Compute the distances of all pairs of points."""
-        features = space.features
+        features = np.asarray(space.features, dtype=np.float64)
 
         def by_differences(rows: slice) -> FloatArray:
             return space.metric.norm.between(features[rows], features[rows.start :])
@@ -150,7 +150,9 @@ def sum_of_squares(values: FloatArray, weights: FloatArray | None) -> float:
 def euclidean_features(space: PointSpace) -> FloatArray | None:
     """Rows whose Euclidean distances are those of the space, or None."""
     norm = space.metric.norm
-    return space.features if isinstance(norm, PNorm) and norm.p == 2 else None
+    if not isinstance(norm, PNorm) or norm.p != 2:
+        return None
+    return np.asarray(space.features, dtype=np.float64)
 
 
 def upper_triangle(n: int, dtype: type, rows_of: Callable[[slice], FloatArray]) -> FloatArray:

@@ -98,7 +98,7 @@ class ClassicalMDS(GramEmbedding):
         if products:
             # Squares from inner products, which have nothing to repair: in a kernel, whose errors
             # are those of its largest entries, they are as good as squares from differences.
-            points = PointGram.of(space.features)  # type: ignore[attr-defined]
+            points = PointGram.of(np.asarray(space.features, dtype=np.float64))  # type: ignore[attr-defined]
             kernel = points if narrow else FormedGram.of(points.form())
             return GramInput(kernel, space.distances_of, Squares(), space, dtype, positive=True)
         distances = space.distances_of(space.rows(np.arange(space.n)))
@@ -148,7 +148,7 @@ class ClassicalMDS(GramEmbedding):
     ) -> Extension | None:
         if not isinstance(space, PointSpace) or self.metric == "kernel":
             return None
-        points = space.points
+        points = np.asarray(space.points, dtype=np.float64)
         if self.metric == "euclidean" and self.repair is None:
             # The coordinates are principal components: the rows depend on them linearly.
             # Of a few rows neither is centered: the regression has a constant of its own.

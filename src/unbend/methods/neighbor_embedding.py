@@ -409,7 +409,7 @@ def _rows_of(points: FloatArray, order: IntArray) -> FloatArray:
 def _principal_metric(points: FloatArray, columns: int, seed: Any, threads: int) -> Metric:
     """Euclidean distance of the principal components of rows, those of a sample where many."""
     with stage("columns"):
-        some = sample_rows(points, PRINCIPAL_ROWS, threads)
+        some = sample_rows(points, PRINCIPAL_ROWS, threads).astype(np.float64, copy=False)
         center = some.mean(axis=0)
         # A sample is a copy already.
         centered = some - center if some is points else np.subtract(some, center, out=some)

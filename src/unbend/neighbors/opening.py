@@ -12,11 +12,13 @@ from unbend.neighbors.metrics import EUCLIDEAN, METRICS, Metric
 from unbend.neighbors.point_space import PointSpace
 from unbend.neighbors.precomputed import DistanceSpace, GraphSpace
 from unbend.neighbors.space import Space
-from unbend.validation.arrays import check_rows
+from unbend.validation.arrays import check_rows, stored_type
 from unbend.validation.distances import check_distances
 from unbend.validation.scalars import refusal
 
 MetricName: TypeAlias = str | Callable[[FloatArray, FloatArray], float]
+# Metrics that, without parameters, compare rows as they are.
+UNMAPPED = ("euclidean", "manhattan", "cityblock", "chebyshev", "minkowski", "template")
 
 
 def open_space(
@@ -63,7 +65,7 @@ def open_space(
         check_distances(rows, name)
         rows = csr_array(rows, dtype=np.float64) if is_sparse(rows) else rows
     if not is_sparse(rows):
-        rows = np.ascontiguousarray(rows, dtype=np.float64)
+        rows = np.ascontiguousarray(rows, dtype=space_type(rows, metric, metric_params))
     return make_space(rows, metric, metric_params, threads, index)
 
 
@@ -74,7 +76,7 @@ def make_space(
     threads: int = 1,
     index: NeighborIndex | str = "exact",
 ) -> Space:
-    """Return the space of rows, or distances, in double precision that were checked before.
+    """Return the space of rows of type `space_type`, or of distances, that were checked before.
 
     Examples
     --------
@@ -95,6 +97,16 @@ def make_space(
     plain = metric == "euclidean" and not metric_params
     fitted = EUCLIDEAN if plain else Metric(metric, metric_params or {}).fit(rows)
     return PointSpace(rows, fitted, threads, index)
+
+
+def space_type(rows: Any, metric: MetricName, params: Mapping[str, Any] | None) -> Any:
+    """Return the type in which the rows of a space are stored.
+
+    Where a metric compares rows as they are it is `stored_type`. Other metrics compute features,
+    which are doubles, and functions get rows of doubles.
+    """
+    compares_rows = isinstance(metric, str) and metric in UNMAPPED and not params
+    return stored_type(rows) if compares_rows else np.float64
 
 
 def check_metric(metric: object) -> None:

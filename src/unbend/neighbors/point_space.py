@@ -56,6 +56,8 @@ class Searcher(Protocol):
 class PointSpace(Space):
     """Rows of numbers with a metric; searches use the features of the metric.
 
+    Points may be stored in single precision: distances, coordinates and `rows` are doubles.
+
     `index` is "auto" or "exact" (the cheaper of the next two), "kd_tree", "brute" or an unbuilt
     `NeighborIndex`.
 
@@ -99,13 +101,14 @@ class PointSpace(Space):
         """Features of the points."""
         return self.metric.features(self.points, self.workers)
 
-    def _features_of(self, new: FloatArray) -> FloatArray:
+    def features_of(self, new: FloatArray) -> FloatArray:
+        """Features of new samples, in double precision."""
         if new.ndim != 2 or new.shape[1] != self.points.shape[1]:
             raise ValueError(
                 f"new samples must have {self.points.shape[1]} columns, as the fitted ones: their "
                 f"shape is {new.shape}"
             )
-        return self.metric.features(new)
+        return self.metric.features(np.asarray(new, dtype=np.float64))
 
     @cached_property
     def _uses_tree(self) -> bool:
@@ -181,7 +184,7 @@ class PointSpace(Space):
     def nearest_of(self, new: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
         """Find the k points nearest to each new sample."""
         check_count(k, self.n)
-        new = self._features_of(new)
+        new = self.features_of(new)
         exact = isinstance(self.index, str | AutoIndex) or (
             isinstance(self.index, NNDescent) and self._descent_is_exact
         )
@@ -210,7 +213,9 @@ class PointSpace(Space):
         found = []
         chunks = row_chunks(len(new), 16 * self.n)
         for number, rows in enumerate(chunks):
-            between = self.metric.norm.between(new[rows], self.features)
+            between = self.metric.norm.between(
+                new[rows].astype(np.float64, copy=False), self.features
+            )
             found.append(smallest(between, k, self.workers))
             step(number + 1, len(chunks))
         return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
@@ -232,7 +237,8 @@ class PointSpace(Space):
             return Neighbors.from_edges(self.n, ends[:, 0], ends[:, 1], np.tile(lengths, 2))
         rows, columns, distances, edges = [], [], [], 0
         for chunk in row_chunks(self.n, 16 * self.n):
-            between = self.metric.norm.between(self.features[chunk], self.features)
+            own = self.features[chunk].astype(np.float64, copy=False)
+            between = self.metric.norm.between(own, self.features)
             row, column = np.nonzero(between <= radius)
             rows.append(row + chunk.start)
             columns.append(column)
@@ -246,7 +252,7 @@ class PointSpace(Space):
 
     def distances_of(self, new: FloatArray) -> FloatArray:
         """Distances of new samples to all points."""
-        return self.metric.norm.between(self._features_of(new), self.features)
+        return self.metric.norm.between(self.features_of(new), self.features)
 
     def lengths(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Distances of pairs of points."""
@@ -256,7 +262,7 @@ class PointSpace(Space):
     def coordinates(self, blocks: IntArray) -> FloatArray:
         """Coordinates of the points of each block, up to a rigid motion."""
         size, columns = blocks.shape[1], self.features.shape[1]
-        if not self._is_euclidean or columns <= size:
+        if not self.is_euclidean or columns <= size:
             return self._local(self.features[blocks].astype(np.float64, copy=False))
         gram = np.empty((len(blocks), size, size))
         # Few at a time: all neighbourhoods of long rows would take many times their memory.
@@ -267,22 +273,23 @@ class PointSpace(Space):
     def differences(self, blocks: IntArray) -> FloatArray:
         """Coordinates of each block relative to its first point; columns are not reduced if few."""
         few = self.features.shape[1] <= REDUCED_FROM * blocks.shape[1]
-        if not (few and self._is_euclidean):
+        if not (few and self.is_euclidean):
             return self.coordinates(blocks)
         block = self.features[blocks].astype(np.float64, copy=False)
         return np.asarray(block - block[:, :1])
 
     def coordinates_of(self, new: FloatArray, blocks: IntArray) -> FloatArray:
         """Coordinates of each new sample followed by its block."""
-        new = self._features_of(new)
+        new = self.features_of(new)
         return self._local(np.concatenate((new[:, None], self.features[blocks]), axis=1))
 
     @property
-    def _is_euclidean(self) -> bool:
+    def is_euclidean(self) -> bool:
+        """Whether distances are Euclidean norms of differences of features."""
         return isinstance(self.metric.norm, PNorm) and self.metric.norm.p == 2
 
     def _local(self, block: FloatArray) -> FloatArray:
-        if not self._is_euclidean:
+        if not self.is_euclidean:
             between = self.metric.norm.between
             return principal_coordinates(centered_gram(np.stack([between(b, b) for b in block])))
         if block.shape[2] <= block.shape[1]:
@@ -299,8 +306,8 @@ class PointSpace(Space):
         return replace(self, points=self.points.copy())
 
     def rows(self, rows: IntArray) -> FloatArray:
-        """Fitted points as new samples."""
-        return self.points[rows]
+        """Fitted points as new samples, in double precision."""
+        return np.asarray(self.points[rows], dtype=np.float64)
 
     def narrow(self, new: FloatArray, rows: IntArray) -> FloatArray:
         """Return the points, which do not depend on the fitted ones."""

@@ -135,7 +135,8 @@ def ranks_of(space: Space, rows: IntArray, targets: IntArray) -> IntArray:
     features nothing is sorted: rows that are nearer are counted.
     """
     if isinstance(space, PointSpace) and _grows_with_norm(space):
-        return _count_nearer(space.features, rows, targets, space.workers)
+        features = np.ascontiguousarray(space.features, dtype=np.float64)
+        return _count_nearer(features, rows, targets, space.workers)
     parts = row_chunks(len(rows), 64 * space.n)
     found = [np.take_along_axis(all_ranks(space, rows[p]), targets[p], axis=1) for p in parts]
     return np.concatenate(found)

@@ -138,6 +138,20 @@ def _real_type(dtype: Any, name: str) -> Any:
     return np.float32 if dtype.kind == "f" and dtype.itemsize == 4 else np.float64
 
 
+def stored_type(rows: Any) -> Any:
+    """Return the type in which rows are stored and searched: single precision stays single.
+
+    Whatever is computed from stored rows is computed in double precision, so that results are those
+    of the same numbers in double precision, in half the memory.
+
+    Examples
+    --------
+    >>> stored_type(np.zeros((2, 3), dtype=np.float32)), stored_type(np.zeros((2, 3), dtype=int))
+    (<class 'numpy.float32'>, <class 'numpy.float64'>)
+    """
+    return np.float32 if rows.dtype == np.float32 else np.float64
+
+
 def _complex(name: str) -> ValueError:
     return ValueError(
         f"Complex data not supported: {name} is complex. Pass real numbers, for example its "

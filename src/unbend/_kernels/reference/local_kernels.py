@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.arrays import BoolArray, FloatArray, IntArray, row_chunks
 from unbend.progress import Poll
 
 # Relative tolerance of the rank of a neighbourhood.
@@ -104,6 +104,34 @@ def barycentric_weights(
     gram = ridged_gram(coordinates, reg)
     solved = np.linalg.solve(gram, np.ones((*gram.shape[:2], 1)))[..., 0]
     weights[...] = solved / solved.sum(axis=1, keepdims=True)
+
+
+def place_barycentric(
+    points: FloatArray,
+    values: FloatArray,
+    queries: FloatArray,
+    near: IntArray,
+    reg: float,
+    threads: int,
+    placed: FloatArray,
+) -> None:
+    """Fill `placed` (m, d) with the values of the points near each query, by barycentric weights.
+
+    There must be at least as many neighbours as columns.
+    """
+    weights = np.empty(near.shape)
+    for rows in row_chunks(len(queries), 32 * (near.shape[1] + 1) ** 2, 1 << 22):
+        block = np.concatenate((queries[rows, None], points[near[rows]]), axis=1)
+        barycentric_weights(block, reg, threads, weights[rows])
+    combine_rows(values, near, weights, threads, placed)
+
+
+def combine_rows(
+    values: FloatArray, near: IntArray, weights: FloatArray, threads: int, sums: FloatArray
+) -> None:
+    """Fill `sums` (m, d) with the weighted sums of the values near each query."""
+    for rows in row_chunks(len(near), 8 * near.shape[1] * values.shape[1], 1 << 22):
+        sums[rows] = np.einsum("ij,ijk->ik", weights[rows], values[near[rows]])
 
 
 def ridged_gram(coordinates: FloatArray, reg: float) -> FloatArray:

@@ -27,6 +27,7 @@ from unbend.neighbors.index.protocol import (
     require_built,
 )
 from unbend.report import step
+from unbend.validation.arrays import stored_type
 from unbend.validation.scalars import check_count, check_threads
 
 # Extra candidates, since rounding swaps near ties. Twice as many take up to a third more time; with
@@ -43,6 +44,8 @@ TILE = 480
 BLOCK = 24
 # Multiply-adds between two calls of the progress callback.
 WORK = 4e9
+# Bytes of queries that are ranked at once, if they are copied.
+RANKED = 1 << 23
 # Columns from which on all products of few rows are BLAS's: panels of longer rows leave the cache.
 # 400 rows of 1000, 4000 and 10 304 columns take 4.1, 12 and 26 ms so, and 3.9, 18 and 66 in panels.
 LONG_ROWS = 2000
@@ -96,7 +99,9 @@ class BruteForce:
 
 @dataclass(frozen=True, eq=False)
 class Cloud:
-    """Fitted rows in double precision; `scale` is a power of two that prevents overflow of squares.
+    """Fitted rows as they are stored; `scale` is a power of two that prevents overflow of squares.
+
+    Distances are computed in double precision.
 
     Examples
     --------
@@ -113,7 +118,7 @@ class Cloud:
     @classmethod
     def of(cls, points: FloatArray) -> "Cloud":
         """Compute centre and scale of some rows."""
-        points = np.ascontiguousarray(points, dtype=np.float64)
+        points = np.ascontiguousarray(points, dtype=stored_type(points))
         if not len(points):
             return cls(points, np.zeros(points.shape[1]), _scale(0.0))
         center = _middle(points)
@@ -133,6 +138,7 @@ class Cloud:
     ) -> tuple[IntArray, FloatArray]:
         """Find the k nearest of each query's candidates, sorted by distance, ties by index."""
         nearest = np.empty((len(queries), k), dtype=np.int32)
+        queries = np.ascontiguousarray(queries, dtype=np.float64)
         away, bounds = np.empty(nearest.shape), np.zeros(candidates.shape)
         sure = np.empty(len(queries), dtype=np.bool_)
         # Squared distances of far queries must not overflow either.
@@ -174,10 +180,12 @@ def _middle(points: FloatArray) -> FloatArray:
 
     The mean, or the median of a sample if outliers dominate the mean.
     """
-    # Weights, so that the sum cannot overflow.
-    mean = np.full(len(points), 1 / len(points)) @ points
+    # Weights, so that the sum cannot overflow. By blocks, which are converted if they are single.
+    mean = np.zeros(points.shape[1])
+    for rows in row_chunks(len(points), 8 * points.shape[1]):
+        mean += np.full(rows.stop - rows.start, 1 / len(points)) @ points[rows]
     most = min(MIDDLE, max(FEWEST_MIDDLE, MIDDLE_NUMBERS // max(1, points.shape[1])))
-    some = points[:: -(-len(points) // most)]
+    some = points[:: -(-len(points) // most)].astype(np.float64, copy=False)
     median = np.median(some, axis=0)
     usual = float(np.median(np.abs(some / 2 - median / 2).max(axis=1)))
     outliers = float(np.abs(mean / 2 - median / 2).max()) > OUTSIDE * usual
@@ -398,18 +406,19 @@ def rank(
     """Write the nearest candidates of some queries, and return the queries that are not sure."""
     keys, candidates = found
     sure = np.empty(len(some), dtype=np.bool_)
-    if len(some) == len(queries) and np.array_equal(some, np.arange(len(some))):
+    everyone = len(some) == len(queries) and np.array_equal(some, np.arange(len(some)))
+    if everyone and queries.dtype == np.float64:
         # All of them, in their order: nothing is copied.
         kernels.rank(
             cloud.points, np.ascontiguousarray(queries), cloud.scale, candidates, keys, False,
             threads, indices, distances, sure,
         )  # fmt: skip
         return some[~sure]
-    for rows in row_chunks(len(some), 8 * queries.shape[1]):
+    for rows in row_chunks(len(some), 8 * queries.shape[1], RANKED):
         nearest = np.empty((rows.stop - rows.start, k), dtype=np.int32)
         away = np.empty(nearest.shape)
         lists = candidates[rows], keys[rows]
-        asked = queries[some[rows]]
+        asked = queries[some[rows]].astype(np.float64, copy=False)
         kernels.rank(
             cloud.points, asked, cloud.scale, *lists, False, threads, nearest, away, sure[rows]
         )

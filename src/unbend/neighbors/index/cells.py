@@ -61,11 +61,11 @@ class Projection:
         used = d if self.axes is None else self.axes.shape[1] + d * self.residual
         return int(-(-used // LANES) * LANES)
 
-    def map(self, points: FloatArray) -> FloatArray:
-        """Project rows, padded by zeros."""
+    def map(self, points: FloatArray, order: IntArray | None = None) -> FloatArray:
+        """Project rows, in some order, padded by zeros."""
         rows = np.zeros((len(points), self.columns), dtype=np.float32)
         for chunk in row_chunks(len(points), 12 * points.shape[1]):
-            single = single_precision(self.cloud, points[chunk])
+            single = single_precision(self.cloud, points[chunk if order is None else order[chunk]])
             if self.axes is None:
                 rows[chunk, : single.shape[1]] = single
                 continue
@@ -199,7 +199,13 @@ class CellIndex:
         centers = order_centers(choose_centers(rows, count, rng, threads), rng)
         assigned = nearest_centers(rows, centers, overlap, threads)
         order = np.argsort(assigned[:, 0], kind="stable")
-        return cls(projection, rows[order], order, centers, assigned[order])
+        if projection.axes is None:
+            # Rounded again rather than copied: both copies would be the peak of a search.
+            del rows
+            rows = projection.map(cloud.points, order)
+        else:
+            rows = rows[order]
+        return cls(projection, rows, order, centers, assigned[order])
 
     @property
     def n(self) -> int:

@@ -38,7 +38,7 @@ class ExternalIndex:
     @classmethod
     def build(cls, index: NeighborIndex, points: FloatArray, threads: int) -> "ExternalIndex":
         """Build a copy of an index, which itself stays unbuilt."""
-        cloud = Cloud.of(points)
+        cloud = Cloud.of(np.asarray(points, dtype=np.float64))
         built = copy(index).build(cloud.points)
         if not callable(getattr(built, "query", None)):
             raise TypeError(

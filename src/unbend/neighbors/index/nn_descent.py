@@ -290,7 +290,7 @@ def _exact_neighbors(
         first, smallest = np.empty((len(some), k), dtype=np.int32), np.empty((len(some), k), "f")
         kernels.smallest(keys, threads, first, smallest)
         for number, (place, own) in enumerate(zip(some, keys, strict=True), chunk.start):
-            point = cloud.points[order[place]]
+            point = cloud.points[order[place]].astype(np.float64)
             some_away = _lengths(cloud, cloud.points[order[first[number - chunk.start]]], point)
             most = np.square(float(some_away.max()) * cloud.scale) + slack
             candidates = np.flatnonzero(own <= most)

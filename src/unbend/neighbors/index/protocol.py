@@ -6,6 +6,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.report import note
+from unbend.validation.arrays import stored_type
 from unbend.validation.scalars import check_count
 
 Structure = TypeVar("Structure")
@@ -74,8 +75,9 @@ def require_built(structure: Structure | None, index: object) -> Structure:
 
 
 def contiguous_points(points: FloatArray) -> FloatArray:
-    """Return points as contiguous float64, or raise if they are not finite and 2-D."""
-    points = np.ascontiguousarray(points, dtype=np.float64)
+    """Return points as a contiguous array of their stored type; refuse others than finite rows."""
+    points = np.asarray(points)
+    points = np.ascontiguousarray(points, dtype=stored_type(points))
     if points.ndim != 2 or not len(points) or not np.isfinite(points).all():
         raise ValueError(
             "an index is built on an array (n, D) of finite numbers with at least one row: the "
