@@ -147,7 +147,7 @@ def _predict_filled(
     else:
         stored = predict_fill(rows, neighbors, peak.alignment, given["n_components"] + 1)
     linear = peak.column * columns + peak.beside + (0.0 if stored else peak.krylov)
-    return n * linear + peak.stored * stored
+    return float(n * linear + peak.stored * stored)
 
 
 # Words that change what X is: then it has pairs already.

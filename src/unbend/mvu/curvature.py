@@ -110,8 +110,10 @@ class BlockLayout:
         )
         blocks = csr_array((numbers, places), shape=(n, n))
         blocks.sort_indices()
+        ask()
         size, ones = n * rank, np.ones((len(blocks.data), rank, rank))
         whole = bsr_array((ones, blocks.indices, blocks.indptr), shape=(size, size)).tocsr()
+        ask()
         row = whole.indptr.astype(np.int64)
         owner = np.repeat(every, np.diff(blocks.indptr))
         within = np.arange(len(owner)) - blocks.indptr[owner]
