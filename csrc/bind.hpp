@@ -45,6 +45,7 @@ void bind_cholesky(nanobind::module_ &module);
 void bind_clusters(nanobind::module_ &module);
 void bind_descent(nanobind::module_ &module);
 void bind_distances(nanobind::module_ &module);
+void bind_gram(nanobind::module_ &module);
 void bind_kd_tree(nanobind::module_ &module);
 void bind_layout(nanobind::module_ &module);
 void bind_local(nanobind::module_ &module);

@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "bind.hpp"
+#include "column_spread.hpp"
 #include "distinct.hpp"
 #include "near_products.hpp"
 #include "thin_products.hpp"
@@ -57,9 +58,27 @@ void thin_products(unbend::Matrix<const double> rows, unbend::Vector<double> cen
                           products.data());
 }
 
+double largest_magnitude(unbend::Vector<double> numbers) {
+    nb::gil_scoped_release release;
+    return unbend::largest_magnitude(numbers.data(), static_cast<std::int64_t>(numbers.shape(0)));
+}
+
+void column_spread(unbend::Matrix<const double> rows, std::int64_t step, Filled<double> sums,
+                   Filled<double> squares) {
+    const std::size_t columns = rows.shape(1);
+    if (rows.shape(0) == 0 || step < 1 || sums.shape(0) != columns || squares.shape(0) != columns)
+        throw std::invalid_argument("the arrays do not fit together");
+    nb::gil_scoped_release release;
+    unbend::column_spread(rows.data(), static_cast<std::int64_t>(rows.shape(0)),
+                          static_cast<std::int64_t>(columns), step, sums.data(), squares.data());
+}
+
 }  // namespace
 
 void bind_moments(nb::module_ &module) {
+    module.def("largest_magnitude", &largest_magnitude, nb::arg("numbers").noconvert());
+    module.def("column_spread", &column_spread, nb::arg("rows").noconvert(), nb::arg("step"),
+               nb::arg("sums").noconvert(), nb::arg("squares").noconvert());
     module.def("distinct_rows", &distinct_rows, nb::arg("points").noconvert(),
                nb::arg("vanishing"), nb::arg("copies").noconvert());
     module.def("near_products", &near_products, nb::arg("points").noconvert(), nb::arg("far"),

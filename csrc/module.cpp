@@ -15,6 +15,7 @@ NB_MODULE(_native, module) {
     bind_clusters(module);
     bind_descent(module);
     bind_distances(module);
+    bind_gram(module);
     bind_kd_tree(module);
     bind_layout(module);
     bind_local(module);

@@ -241,3 +241,19 @@ def test_one_pair_and_coincident_objects_have_no_stress(loss):
     assert same.stress_ == 0
     assert not same.embedding_.any()
     assert not same.stress_per_object_.any()
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_stress_in_ascending_order_is_that_of_the_pairs(tied):
+    rng = np.random.default_rng(3)
+    lengths = rng.uniform(1, 2, 45).round(1 if tied else 15)
+    own = Stress1(10, Monotone(Pairs(10, lengths)))
+    x = rng.normal(size=(10, 2))
+    value, gradient = own(x)
+    plain = Stress1(10, Monotone(Pairs(10, lengths, np.ones(45))))
+    expected, slope = plain(x)
+    assert value == pytest.approx(expected, rel=1e-13)
+    np.testing.assert_allclose(gradient, slope, 1e-10, 1e-13)
+    # The order within ties is kept from call to call, and does not show.
+    assert own(rng.normal(size=(10, 2)))[0] > 0
+    assert own(x)[0] == pytest.approx(value, rel=1e-13)

@@ -73,8 +73,8 @@ class NeighborExtension(ABC):
 
 
 # Axes up to which, and columns from which on, rows are multiplied one by one: blocks for BLAS are
-# filled up to eight axes, which takes about twice as long for two axes of 10 304 columns.
-MOST_AXES, LONG_ROWS = 2, 1000
+# filled up to eight axes, which takes about twice as long for two axes of 64 to 10 304 columns.
+MOST_AXES, LONG_ROWS = 2, 16
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unbend.arrays import FloatArray
+from unbend.validation.arrays import LEAST_ROWS, column_deviations, sampling_step
 
 # Standard deviations within this factor count as one unit.
 FACTOR = 10.0
@@ -25,11 +26,6 @@ CENTRED, EQUAL = 0.1, 0.25
 SHARE, POINT_SHARE = 0.9, 0.999
 # Names of coordinates in a plane or in space.
 COORDINATE = re.compile(r"[xyzuvw]?_?\d*", re.IGNORECASE)
-# Share of the squares of a column below which its deviations are summed one by one: the difference
-# of squares would be rounding.
-CANCELLED = 1e-6
-# Rows that are looked at: so many, fewer where columns are many.
-MOST_ROWS, LEAST_ROWS, SAMPLE = 500, 100, 50_000
 
 
 class ScaleWarning(UserWarning):
@@ -134,7 +130,9 @@ def decide_scale(
     )
 
 
-def find_dominant_column(values: FloatArray, names: Sequence[str] = ()) -> tuple[int, float] | None:
+def find_dominant_column(
+    values: FloatArray, names: Sequence[str] = (), deviations: FloatArray | None = None
+) -> tuple[int, float] | None:
     """Find a column that hides all others because its unit differs.
 
     It holds more than 90 % of the variance, and `decide_scale` would standardise the columns. Two
@@ -148,6 +146,8 @@ def find_dominant_column(values: FloatArray, names: Sequence[str] = ()) -> tuple
         Columns, without NaN.
     names : sequence of str
         Their names, if they have any.
+    deviations : array (p,), optional
+        Their `column_deviations`, where these are known.
 
     Returns
     -------
@@ -164,26 +164,15 @@ def find_dominant_column(values: FloatArray, names: Sequence[str] = ()) -> tuple
     n, p = values.shape
     if p < 2:
         return None
-    step = -(-n // min(MOST_ROWS, max(SAMPLE // p, LEAST_ROWS)))
-    some = values[::step].astype(np.float64, copy=False)
-    variances = _squared_deviations(some)
-    column = int(np.argmax(variances))
+    variances = column_deviations(values) if deviations is None else deviations
+    column = int(variances.argmax())
     share = float(variances[column] / max(variances.sum(), 1e-300))
     in_space = p <= 3 and all(COORDINATE.fullmatch(name) for name in names)
     if share <= (POINT_SHARE if in_space else SHARE):
         return None
     labels = list(names) or ["column"] * p
+    some = values[:: sampling_step(n, p)].astype(np.float64, copy=False)
     return (column, share) if decide_scale(some, labels).scale == "standard" else None
-
-
-def _squared_deviations(values: FloatArray) -> FloatArray:
-    """Sum of the squared deviations of each column from its mean."""
-    mean, squares = values.mean(axis=0), np.einsum("ij,ij->j", values, values)
-    deviations = squares - len(values) * np.square(mean)
-    if np.all(deviations >= CANCELLED * squares):
-        return np.asarray(deviations)
-    centered = values - mean
-    return np.asarray(np.einsum("ij,ij->j", centered, centered))
 
 
 def _shared_unit(values: FloatArray, spreads: FloatArray, names: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Null spaces and multiple eigenvalues: no eigenvector missing, none twice, no error silent."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from scipy.linalg import eigh
 from scipy.sparse import block_diag, csr_array
 
 from tests.loops import each
-from unbend.eigen import Lanczos, ShiftInvert, krylov, solve
+from unbend.eigen import Lanczos, ShiftInvert, inverse_lanczos, krylov, shift_invert, solve
 from unbend.eigen.problem import SpectralProblem
 from unbend.eigen.shift_invert import NULL_RESIDUAL
 from unbend.eigen.solve import NotConverged
@@ -108,28 +109,71 @@ def test_a_null_space_wider_than_the_block_converges(n, seed):
     assert_complete(with_null_space(n, 7, seed), 2, "shift_invert")
 
 
+def miss_at_first(module, lost, monkeypatch):
+    """Make the first iteration start beside a vector, to which it then never comes."""
+    iterate, calls = krylov.iterate, []
+
+    def misses(problem, start, count, iteration):
+        if not calls:
+            problem = replace(problem, trivial=np.hstack([problem.trivial_basis, lost]))
+        calls.append(count)
+        return iterate(problem, start, count, iteration)
+
+    monkeypatch.setattr(module, "iterate", misses)
+    monkeypatch.setattr(krylov, "iterate", misses)
+    return calls
+
+
 @pytest.mark.parametrize("solver", [ShiftInvert(), Lanczos()], ids=["ShiftInvert", "Lanczos"])
 @pytest.mark.parametrize("missing", [0, 2, 4])
 def test_a_vector_that_an_iteration_misses_is_found(solver, missing, monkeypatch):
     problem, count = with_null_space(120, 1, 3), 5
     vectors = np.linalg.eigh(problem.matrix.toarray())[1]
-    iterate, calls = krylov._iterate, []
-
-    def misses(problem, start, count, iteration):
-        if not calls:
-            # Start in the space beside the missing vector, which the iteration then never leaves.
-            lost = vectors[:, [missing]]
-            problem = SpectralProblem(problem.matrix, "bottom", lost)
-        calls.append(count)
-        return iterate(problem, start, count, iteration)
-
-    monkeypatch.setattr(krylov, "_iterate", misses)
+    monkeypatch.setattr(shift_invert, "inverse_lanczos", lambda *_: None)
+    calls = miss_at_first(krylov, vectors[:, [missing]], monkeypatch)
     assert_complete(problem, count, solver)
     assert calls[:3] == [count, 1, count]  # iteration, search, iteration with what it found
 
 
+@pytest.mark.parametrize("missing", [1, 2, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_vector_that_the_inverse_misses_is_found(missing, seed, monkeypatch):
+    matrix, count = graph_laplacian(150, np.random.default_rng((8, seed))), 5
+    constant = np.full((150, 1), 150**-0.5)
+    problem = SpectralProblem(csr_array(matrix), "bottom", trivial=constant)
+    lost = np.linalg.eigh(matrix)[1][:, [missing]]
+    calls = miss_at_first(inverse_lanczos, lost, monkeypatch)
+    found = solve(problem, count, "shift_invert")
+    assert found.converged
+    np.testing.assert_allclose(found.values, np.linalg.eigvalsh(matrix)[1 : count + 1], 1e-10)
+    assert calls[:3] == [count, 1, count]
+
+
+@each("seed", range(40), keep=12)
+def test_the_inverse_finds_what_lapack_finds(seed):
+    rng = np.random.default_rng((9, seed))
+    n, count = int(rng.integers(100, 400)), int(rng.integers(1, 6))
+    # A ring, whose eigenvalues are double, or a random graph, whose eigenvalues are crowded.
+    ring = np.roll(np.eye(n), 1, axis=1)
+    matrix = graph_laplacian(n, rng) if seed % 2 else 2 * np.eye(n) - ring - ring.T
+    mass = rng.uniform(0.1, 3.0, n) if seed % 3 else np.ones(n)
+    problem = SpectralProblem(csr_array(matrix), "bottom", np.ones((n, 1)), mass)
+    exact, vectors = eigh(matrix, np.diag(mass))
+    found = solve(problem, count, "shift_invert")
+    assert found.converged
+    np.testing.assert_allclose(found.values, exact[1 : count + 1], 1e-9)
+    last = int(np.sum(exact <= exact[count] * (1 + 1e-6)))
+    root = np.sqrt(mass)[:, None]
+    spanned, allowed = root * found.vectors, (root * vectors)[:, 1:last]
+    np.testing.assert_allclose(spanned.T @ spanned, np.eye(count), 0, 1e-10)
+    gap = (exact[last] - exact[count]) / exact[last]
+    beside = np.linalg.norm(spanned - allowed @ (allowed.T @ spanned), 2)
+    assert beside <= ShiftInvert().tol * max(1.0, 1e-2 / gap)
+
+
 def test_a_search_that_always_finds_something_is_reported(monkeypatch):
-    monkeypatch.setattr(krylov, "_find_missed", lambda *_: np.eye(123, 2))
+    for module in (krylov, shift_invert):
+        monkeypatch.setattr(module, "find_missed", lambda *_: np.eye(123, 2))
     with pytest.warns(NotConverged, match="did not converge"):
         found = solve(with_null_space(120, 3, 0), 3, "shift_invert")
     assert not found.converged

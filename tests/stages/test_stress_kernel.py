@@ -72,3 +72,55 @@ def test_the_gradient_moves_no_centre(native):
     values, weights, x = drawn(np.random.default_rng(1), 500, 2, np.float32, False)
     gradient = called(native.stress, values, weights, 0, x)[1]
     assert np.abs(gradient.sum(axis=0)).max() < 1e-5 * np.abs(gradient).sum()
+
+
+def monotone(kernels, pairs, ties, x):
+    first, second = pairs.copy()
+    count = len(first)
+    distances, means = np.full((2, count), np.nan)
+    sizes, gradient = np.zeros(count, dtype=np.int32), np.full(x.shape, np.nan)
+    sums = kernels.monotone_stress(first, second, ties, x, distances, means, sizes, gradient)
+    blocks = int(np.searchsorted(np.cumsum(sizes), count)) + 1
+    fitted = np.repeat(means[:blocks], sizes[:blocks])
+    return sums, distances, fitted, gradient, (first, second)
+
+
+@LAW
+@given(rngs, st.integers(2, 40), st.integers(1, 4), st.booleans(), st.booleans())
+def test_monotone_stress_equals_the_twin(native, rng, n, d, tied, together):
+    pairs = np.stack(np.triu_indices(n, 1)).astype(np.int32)
+    pairs = np.ascontiguousarray(pairs[:, rng.permutation(pairs.shape[1])])
+    borders = np.unique(rng.integers(0, pairs.shape[1] + 1, 6)) if tied else np.zeros(1, int)
+    ties = np.column_stack((borders[:-1], borders[1:])).astype(np.int64)
+    x = np.zeros((n, d)) if together else rng.normal(size=(n, d))
+    x[n // 2] = x[0]
+    found, expected = (monotone(kernels, pairs, ties, x) for kernels in (native, reference))
+    np.testing.assert_allclose(found[0], expected[0], 1e-12, 1e-13)
+    for one, other in zip(found[1:4], expected[1:4], strict=True):
+        np.testing.assert_allclose(one, other, 1e-10, 1e-12)
+    assert (np.diff(found[2]) >= 0).all()
+    for begin, end in ties:
+        assert (np.diff(found[1][begin:end]) >= 0).all()
+    # Only the order within ties changes: distances are those of the pairs.
+    away = x[found[4][0]] - x[found[4][1]]
+    np.testing.assert_allclose(found[1], np.linalg.norm(away, axis=1), 1e-12, 1e-13)
+    key = np.sort(np.stack(found[4]), axis=1)
+    assert (key == np.sort(pairs, axis=1)).all()
+
+
+def test_the_gradient_of_monotone_stress_is_that_of_differences(native):
+    rng = np.random.default_rng(5)
+    pairs = np.stack(np.triu_indices(12, 1)).astype(np.int32)
+    pairs = np.ascontiguousarray(pairs[:, rng.permutation(66)])
+    x, none = rng.normal(size=(12, 2)), np.zeros((0, 2), dtype=np.int64)
+
+    def value(x):
+        residual, size = monotone(native, pairs, none, x)[0]
+        return residual / size
+
+    gradient = monotone(native, pairs, none, x)[3]
+    for place in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[place] = 1e-6
+        slope = (value(x + step) - value(x - step)) / 2e-6
+        assert gradient[place] == pytest.approx(slope, rel=1e-5, abs=1e-8)

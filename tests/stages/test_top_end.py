@@ -17,7 +17,7 @@ from unbend.eigen import Dense, Lanczos, dense, krylov, solve
 from unbend.eigen.problem import Formable, SpectralProblem
 from unbend.gram import Gram, PointGram, Squares
 from unbend.gram import kernels as gram_kernels
-from unbend.gram.kernels import GaussianSimilarities
+from unbend.gram.kernels import gaussians_between
 from unbend.neighbors.metrics import norms
 
 
@@ -100,7 +100,7 @@ def test_the_formed_matrix_is_that_of_the_products(rng, n, lift, squared):
 def test_gaussians_from_products_are_those_from_differences(rng, n, columns, offset):
     points = rng.normal(size=(n, columns)) + offset
     gamma = 1.0 / np.square(pairwise(points)).mean()
-    found = GaussianSimilarities.of(points, gamma).between()
+    found = gaussians_between(points, gamma)
     if found is not None:
         differences = points[:, None].astype(np.longdouble) - points
         exact = np.exp(-gamma * np.square(differences).sum(axis=2))
@@ -108,7 +108,7 @@ def test_gaussians_from_products_are_those_from_differences(rng, n, columns, off
         assert (found == found.T).all()
         assert (found.diagonal() == 1).all()
     points[0] += 1e6
-    assert GaussianSimilarities.of(points, gamma).between() is None
+    assert gaussians_between(points, gamma) is None
 
 
 MODELS = [

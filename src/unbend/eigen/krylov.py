@@ -6,7 +6,7 @@ eigenvalue, so closed curves, whose eigenvalues come in pairs, would lose every 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf, log
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from unbend._kernels import kernels
 from unbend.arrays import FloatArray, is_sparse
 from unbend.cached import cached_property
 from unbend.eigen.dense import all_eigenpairs
-from unbend.eigen.problem import Eigenpairs, Matrix, SpectralProblem
-from unbend.lowrank.rank_revealing import orthonormal_columns, orthonormal_turn
+from unbend.eigen.problem import Eigenpairs, Formable, Matrix, SpectralProblem
+from unbend.lowrank.rank_revealing import WELL_APART, orthonormal_columns, orthonormal_turn
 from unbend.report import step
 
 Apply = Callable[[FloatArray], FloatArray]
@@ -32,6 +32,8 @@ KEPT_BLOCKS = 3
 # again with those found.
 PROBES = 2
 REPAIRS = 3
+# Rows up to which a block stays in cache while it is made orthonormal by one call.
+SHORT = 5000
 # Rows from which on threads share the products with all vectors of a space.
 TALL = 20_000
 
@@ -89,6 +91,10 @@ class KrylovSpace:
         what is left of these may lie in it again: a random part takes them out.
         """
         against = self._all[:, : self._trivial + self.size]
+        if len(block) < SHORT:
+            own = np.array(block, dtype=np.float64, order="C")
+            if 0 <= kernels.orthonormal_block(against.T, own, WELL_APART) <= LITTLE:
+                return own
         inside = self._inner_known(against, block)
         block = self._orthonormal(self._subtract(block, against, inside))
         for number in range(ROUNDS):
@@ -181,6 +187,13 @@ class KrylovSpace:
         """Compute the best Ritz vectors, one block."""
         return self._combine(self._blocks, pairs.rotation[:, : self._width])
 
+    def refined_vectors(self, pairs: RitzPairs) -> FloatArray:
+        """Compute their images, an orthonormal block: one more step of the power method."""
+        turn = pairs.rotation[:, : self._width]
+        images = self._combine(self._images[:, : self.size], turn)
+        # The triangular factor has a positive diagonal: no vector changes its place or direction.
+        return self._orthonormal(images)
+
     def restart(self, pairs: RitzPairs, image: FloatArray) -> FloatArray:
         """Keep Ritz vectors with their images, and return the block that comes next.
 
@@ -212,18 +225,21 @@ class Iteration:
     block, until there are `depth` beyond the first, and restarts from the best Ritz vectors of A in
     it. With T = A a restart keeps several blocks of them; else only one, and its image is formed
     anew: because every pass then begins from Ritz vectors of A alone, errors of an inexact T do not
-    add up. The best vectors are looked for at the end of a pass and, where T costs more than that,
-    after every block once there are `checked_from`. The check of a result takes one pass for
-    `passes_a_check` of those that it took; zero leaves it out.
+    add up. `excess` is how many times its tolerance an error still is; Ritz pairs with at most one
+    are accepted. They are looked for at the end of a pass and, where T costs more than that, once
+    there are `checked_from` blocks, whenever they may have become good enough. The check of a
+    result takes one pass for `passes_a_check` of those that it took; zero leaves it out.
+    `refine` takes the images of the accepted vectors in their place.
     """
 
-    is_finished: Callable[[RitzPairs], bool]
+    excess: Callable[[RitzPairs], float]
     depth: int
     passes: int
     passes_a_check: int
     expand: Apply | None = None
     checked_from: int = 2
     threads: int = 1
+    refine: bool = False
 
 
 def block_krylov(
@@ -233,6 +249,7 @@ def block_krylov(
     iteration: Iteration,
     rng: np.random.Generator,
     slack: float,
+    start: FloatArray | None = None,
 ) -> Eigenpairs:
     """Iterate on blocks of `width` vectors until no wanted pair is missing.
 
@@ -240,19 +257,21 @@ def block_krylov(
     the wanted vectors than the last of theirs, up to `slack`: that is searched for from random
     vectors, and if it is found, the iteration starts again with it.
     """
-    start = problem.first_vectors(width, rng)
+    start = problem.first_vectors(width, rng) if start is None else start
     for _ in range(REPAIRS + 1):
-        values, vectors, passes = _iterate(problem, start, count, iteration)
+        found, vectors, passes = iterate(problem, start, count, iteration)
+        values = found.values[:width]
         if not passes:
-            return Eigenpairs(values, vectors, converged=False)
-        missed = _find_missed(problem, values, vectors[:, :count], iteration, passes, rng, slack)
+            return Eigenpairs(values, vectors, converged=False, size=found.size)
+        wanted = vectors[:, :count]
+        missed = find_missed(problem, values, wanted, iteration, passes, rng, slack)
         if missed is None:
-            return Eigenpairs(values, vectors)
+            return Eigenpairs(values, vectors, size=found.size)
         start = np.hstack([missed, vectors])[:, :width]
-    return Eigenpairs(values, vectors, converged=False)
+    return Eigenpairs(values, vectors, converged=False, size=found.size)
 
 
-def _find_missed(
+def find_missed(
     problem: SpectralProblem,
     values: FloatArray,
     wanted: FloatArray,
@@ -276,18 +295,18 @@ def _find_missed(
         return None
     search = replace(
         iteration,
-        is_finished=lambda pairs: bool(sign * pairs.values[0] < last),
+        excess=lambda pairs: 0.0 if sign * pairs.values[0] < last else inf,
         passes=ceil(passes / iteration.passes_a_check),
         checked_from=iteration.depth + 1,
     )
-    _, vectors, found = _iterate(beside, rng.standard_normal((problem.n, PROBES)), 1, search)
+    _, vectors, found = iterate(beside, rng.standard_normal((problem.n, PROBES)), 1, search)
     return vectors if found else None
 
 
-def _iterate(
+def iterate(
     problem: SpectralProblem, start: FloatArray, count: int, iteration: Iteration
-) -> tuple[FloatArray, FloatArray, int]:
-    """Improve `start` until it is accepted: values, vectors, passes taken (0 if it is not)."""
+) -> tuple[RitzPairs, FloatArray, int]:
+    """Improve `start` until it is accepted: pairs, vectors, passes taken (0 if it is not)."""
     expand, depth, passes = iteration.expand, iteration.depth, iteration.passes
     width, full = start.shape[1], (depth + 1) * start.shape[1]
     kept = min(KEPT_BLOCKS, depth) if expand is None else 1
@@ -295,14 +314,18 @@ def _iterate(
     block = space.orthonormal(start)
     for number in range(passes):
         previous: FloatArray = np.eye(width)
+        looks = Looks(iteration.checked_from)
         while space.size < full:
             step(number, passes)
             image = space.add(block)
-            if space.size == full or space.size >= iteration.checked_from * width:
+            if space.size == full or looks.due(space.size // width):
                 pairs = space.ritz(count, previous)
                 previous = pairs.rotation
-                if iteration.is_finished(pairs):
-                    return pairs.values[:width], space.vectors(pairs), number + 1
+                excess = iteration.excess(pairs)
+                if excess <= 1:
+                    best = space.refined_vectors if iteration.refine else space.vectors
+                    return pairs, best(pairs), number + 1
+                looks.record(space.size // width, excess)
             if space.size < full:
                 block = space.orthonormal(image if expand is None else expand(block))
         step(number + 1, passes)
@@ -310,11 +333,45 @@ def _iterate(
             # Beside a random block, residuals of the Ritz vectors do not lie in the last image.
             thick = expand is None and not space.mixed
             block = space.restart(pairs, image) if thick else space.restart_alone(pairs)
-    return pairs.values[:width], space.vectors(pairs), 0
+    return pairs, space.vectors(pairs), 0
+
+
+class Looks:
+    """When the Ritz pairs of a growing space are looked for.
+
+    Errors fall about as fast from block to block, so those of two looks predict the next one; for
+    small matrices a look costs as much as a block.
+
+    Examples
+    --------
+    >>> looks = Looks(4)
+    >>> looks.record(4, 1e8)
+    >>> looks.record(5, 1e5)
+    >>> [looks.due(blocks) for blocks in (6, 7, 8)]
+    [False, True, True]
+    """
+
+    def __init__(self, first: int) -> None:
+        self._next = first
+        self._last: tuple[int, float] | None = None
+
+    def due(self, blocks: int) -> bool:
+        """Whether pairs are looked for in so many blocks."""
+        return blocks >= self._next
+
+    def record(self, blocks: int, excess: float) -> None:
+        """Plan the next look."""
+        self._next = blocks + 1
+        if self._last is not None and 1 < excess < self._last[1] < inf:
+            fall = log(self._last[1] / excess) / (blocks - self._last[0])
+            self._next = blocks + max(1, int(log(excess) / fall))
+        self._last = blocks, excess
 
 
 def products(matrix: Matrix, threads: int) -> Apply:
     """Products of a matrix with blocks of vectors."""
+    if isinstance(matrix, Formable):
+        return matrix.product
     if not is_sparse(matrix) or matrix.dtype != np.float64:
         return lambda block: np.asarray(matrix @ block)
     row, column = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import is_sparse
 from unbend.eigen.dense import Dense
@@ -69,24 +70,27 @@ class Lanczos:
             checked_from=self.depth + 1 if sparse else FEWEST_BLOCKS,
             threads=threads,
         )
-        slack = max(self.tol, problem.accuracy) * problem.norm
+        slack = max(self.tol, problem.accuracy) * problem.norm if sparse else 0.0
         return block_krylov(problem, count, width, iteration, rng, slack)
 
-    def _stopping_rule(self, problem: SpectralProblem, count: int) -> Callable[[RitzPairs], bool]:
+    def _stopping_rule(self, problem: SpectralProblem, count: int) -> Callable[[RitzPairs], float]:
         tol, lowest = max(self.tol, problem.accuracy), np.inf
+        # What the norm of products alone would take, the iteration finds on its way.
+        products = isinstance(problem.matrix, LinearOperator)
+        known = problem.size if products else problem.norm
 
-        def is_finished(pairs: RitzPairs) -> bool:
+        def excess(pairs: RitzPairs) -> float:
             nonlocal lowest
-            size = max(pairs.size, problem.norm)
-            if np.any(pairs.residuals > tol * size):
+            size = max(pairs.size, known)
+            if (worst := float(pairs.residuals.max(initial=0.0))) > tol * size:
                 # An iteration that starts again is judged afresh.
                 lowest = np.inf
-                return False
+                return worst / (tol * size)
             own = OWN * tol * np.abs(pairs.values[:count])
             largest = float(np.max(pairs.residuals, where=pairs.residuals > own, initial=0.0))
             if problem.end == "bottom" or largest == 0 or largest > FALLING * lowest:
-                return True
+                return 0.0
             lowest = largest
-            return False
+            return np.inf
 
-        return is_finished
+        return excess

@@ -40,13 +40,14 @@ class Formable(LinearOperator):
         form: Callable[[], FloatArray],
     ) -> None:
         super().__init__(np.dtype(np.float64), (n, n))  # type: ignore[call-arg]
-        self._product, self._form = product, form
+        # Called directly by solvers: SciPy's checks take longer than products of small matrices.
+        self.product, self._form = product, form
 
     def _matmat(self, X: FloatArray) -> FloatArray:
-        return self._product(X)
+        return self.product(X)
 
     def _matvec(self, x: FloatArray) -> FloatArray:
-        return self._product(x.reshape(self.shape[0], 1))
+        return self.product(x.reshape(self.shape[0], 1))
 
     def toarray(self) -> FloatArray:
         """Form the matrix, as an array that may be overwritten."""
@@ -177,7 +178,8 @@ def _scale(matrix: Matrix, factors: FloatArray) -> Matrix:
 class Eigenpairs(NamedTuple):
     """What a solver returns: at least as many pairs as asked for, from the wanted end inwards.
 
-    `converged` says whether those asked for reached the solver's tolerance.
+    `converged` says whether those asked for reached the solver's tolerance; `size` is the largest
+    magnitude of an eigenvalue that the solver has seen at either end, zero where it does not know.
 
     Examples
     --------
@@ -192,6 +194,7 @@ class Eigenpairs(NamedTuple):
     values: FloatArray
     vectors: FloatArray
     converged: bool = True
+    size: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,8 @@ from scipy.sparse.linalg import LinearOperator
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen.dense import Dense
-from unbend.eigen.krylov import Apply, Iteration, RitzPairs, block_krylov
+from unbend.eigen.inverse_lanczos import inverse_lanczos
+from unbend.eigen.krylov import Apply, Iteration, RitzPairs, block_krylov, find_missed
 from unbend.eigen.problem import Eigenpairs, Matrix, SpectralProblem
 from unbend.memory import reserve
 from unbend.report import note, step
@@ -156,17 +157,27 @@ class ShiftInvert:
         step(0, self.passes)
         size = problem.norm
 
-        def is_finished(pairs: RitzPairs) -> bool:
+        def excess(pairs: RitzPairs) -> float:
             if pairs.turned <= self.tol:
-                return True
+                return 0.0
             # In a null space wider than the block the best vectors change with the rounding.
             null = np.all(np.abs(pairs.values) <= NULL * size)
-            return bool(np.all(pairs.residuals <= (NULL_RESIDUAL if null else EXACT) * size))
+            exact = np.all(pairs.residuals <= (NULL_RESIDUAL if null else EXACT) * size)
+            return 0.0 if exact else inf
 
         iteration = Iteration(
-            is_finished, self.depth, self.passes, passes_a_check=4, expand=apply, threads=threads
+            excess, self.depth, self.passes, passes_a_check=4, expand=apply, threads=threads
         )
-        return block_krylov(problem, count, width, iteration, rng, slack=SLACK * size)
+        slack, start = SLACK * size, None
+        found = inverse_lanczos(problem, apply, count, width, self.tol, rng, threads)
+        if found is not None:
+            pairs, passes = found
+            wanted = pairs.vectors[:, :count]
+            missed = find_missed(problem, pairs.values, wanted, iteration, passes, rng, slack)
+            if missed is None:
+                return pairs
+            start = np.hstack([missed, pairs.vectors])[:, :width]
+        return block_krylov(problem, count, width, iteration, rng, slack, start)
 
 
 def inverse(

@@ -79,10 +79,12 @@ def solve(
     standard = problem.standard()
     if not isinstance(chosen, Auto):
         note(solver=type(chosen).__name__)
-    values, vectors, converged = chosen.eigenpairs(
-        standard, count, np.random.default_rng(0) if rng is None else rng, threads
+    values, vectors, converged, size = Eigenpairs(
+        *chosen.eigenpairs(
+            standard, count, np.random.default_rng(0) if rng is None else rng, threads
+        )
     )
-    norm = max(standard.norm, float(np.abs(values).max()), np.finfo(float).tiny)
+    norm = max(size or standard.norm, float(np.abs(values).max()), np.finfo(float).tiny)
     beyond = float(values[count]) if len(values) > count else np.nan
     values, vectors = values[:count], vectors[:, :count]
     oblique = float(np.abs(vectors.T @ vectors - np.eye(vectors.shape[1])).max(initial=0.0))

@@ -15,15 +15,11 @@ from unbend.denoising import (
     project_landmarks,
 )
 from unbend.denoising.patches import coefficients
+from unbend.estimators.denoising_options import DenoiseOptions
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.metrics import EUCLIDEAN
 from unbend.report import Stage, note, trial
-from unbend.validation.parameters import FLAG, MAPPING, Choice, param
-from unbend.validation.scalars import check_integer, suggest_name
 
-AUTO = "auto"
-# Landmarks at most, where a method names no number of its own.
-MOST_LANDMARKS = 2500
 # Landmarks for each patch of rows and neighbour: the neighbourhoods of landmarks are no smaller
 # than a third of a patch, whose landmarks share their noise.
 PER_PATCH = 3.0
@@ -33,47 +29,8 @@ NEIGHBORS = 10
 OUTLIERS = 0.003
 # Fewest rows that a measurement is made of, and landmarks for each dimension of the surface.
 FEWEST_ROWS, FEWEST_LANDMARKS = 200, 80
-# Evenness from which on the chart of landmarks is taken without a trial, and the rows at most that
-# are fitted as they are in one: of more rows, noise hides the surface.
-EVEN, TRIED_ROWS = 0.8, 25_000
-
-
-def denoise_param() -> Any:
-    """Declare `denoise`."""
-    return param(
-        False,
-        Choice(AUTO),
-        FLAG,
-        MAPPING,
-        help="Whether to fit landmarks projected onto the surface that the rows surround, and to "
-        "place all rows by the extension. 'auto' does so where noise is wide against "
-        "neighbourhoods and leaves clusters and rows without noise alone; a dict overrides "
-        "`patch_size`, `n_landmarks` or the `dimension` of the surface (n_components).",
-    )
-
-
-@dataclass(frozen=True)
-class DenoiseOptions:
-    """What the user asked for; None where it is left open."""
-
-    always: bool
-    patch_size: int | None = None
-    n_landmarks: int | None = None
-    dimension: int | None = None
-
-    @classmethod
-    def read(cls, value: Any) -> "DenoiseOptions | None":
-        """Read the parameter of an estimator; None for False."""
-        if value is False:
-            return None
-        given = value if isinstance(value, dict) else {}
-        for name, number in given.items():
-            if name not in ("patch_size", "n_landmarks", "dimension"):
-                near = suggest_name(str(name), ("patch_size", "n_landmarks", "dimension"))
-                meant = near or "patch_size, n_landmarks or dimension"
-                raise ValueError(f"denoise has no {name!r}: use {meant}")
-            check_integer(f"{name} of denoise", number)
-        return cls(value != AUTO, **{name: int(number) for name, number in given.items()})
+# Evenness from which on the chart of landmarks is taken without a trial.
+EVEN = 0.8
 
 
 @dataclass(frozen=True)

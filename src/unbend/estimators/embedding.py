@@ -24,7 +24,6 @@ from unbend.lazy import by_partitions, is_dask, refuse_dask, routed_fit
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import COMPARED, smallest
 from unbend.outlyingness import UndefinedScore, score_rows, warn_outliers
-from unbend.quality.ranks import agreement
 from unbend.report import Deferred, Report, recording, stage
 from unbend.validation.arrays import check_rows
 from unbend.validation.parameters import (
@@ -457,6 +456,9 @@ class SpectralEmbedding(Embedding):
 
 def _preserved_neighbors(estimator: Any, X: Any) -> float:
     """Share of neighbours preserved, corrected for chance: R_NX at ten neighbours."""
+    # Imported when a score is asked for: fits need none of it.
+    from unbend.quality.ranks import agreement
+
     check_is_fitted(estimator)
     refuse_dask(X, instead="unbend.scale.measure_quality")
     metric = getattr(estimator, "metric", "euclidean")

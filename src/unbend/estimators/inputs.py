@@ -22,7 +22,7 @@ from unbend.neighbors.opening import space_type
 from unbend.neighbors.precomputed import dense_distances
 from unbend.report import warn
 from unbend.units import ScaleWarning, find_dominant_column
-from unbend.validation.arrays import largest_magnitude, measured_rows
+from unbend.validation.arrays import column_deviations, largest_magnitude, measured_rows
 from unbend.validation.conditioning import check_digits, check_rounding
 from unbend.validation.distances import (
     check_distances,
@@ -82,9 +82,10 @@ def check_input(
         named = X if hasattr(X, "shape") else rows
         validate_data(estimator, named, reset=reset, skip_check_array=True)
     if reset and not is_sparse(rows) and _compares_columns(estimator):
+        names, deviations = feature_names(estimator), column_deviations(rows)
         if checks.get("scale", True):  # of batches all together are judged
-            check_rounding(rows, feature_names(estimator), largest=largest)
-        _check_units(rows, feature_names(estimator))
+            check_rounding(rows, names, largest=largest, deviations=deviations)
+        _check_units(rows, names, deviations)
     return rows
 
 
@@ -102,9 +103,9 @@ def _compares_columns(estimator: BaseEstimator) -> bool:
     return isinstance(metric, str) and metric in UNWEIGHTED and not weighted
 
 
-def _check_units(rows: FloatArray, names: list[str]) -> None:
+def _check_units(rows: FloatArray, names: list[str], deviations: FloatArray) -> None:
     """Warn of a column that holds nearly all of the variance because its unit differs."""
-    dominant = find_dominant_column(rows, names)
+    dominant = find_dominant_column(rows, names, deviations)
     if dominant is None:
         return
     column, share = dominant

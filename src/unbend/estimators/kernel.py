@@ -8,18 +8,16 @@ import numpy as np
 
 from unbend.arrays import FloatArray
 from unbend.eigen import SpectralProblem, Spectrum, solve
-from unbend.estimators.denoising import denoise_param
+from unbend.estimators.denoising_options import denoise_param
 from unbend.estimators.neighborhood import (
     Component,
     NeighborhoodEmbedding,
     eigenvalue_attributes,
 )
 from unbend.extension import Barycentric, EmbeddingResult, Rule
-from unbend.graphs.noise import growth_exponents, local_dimension
 from unbend.local import align
 from unbend.memory import reserve
 from unbend.neighbors import METRICS, GraphSpace
-from unbend.quality import coordinate_redundancy
 from unbend.report import Deferred, note, note_later, stage, step, warn
 from unbend.validation.parameters import FUNCTION, Choice, declare, param
 from unbend.validation.random_state import generator
@@ -172,6 +170,8 @@ class AlignmentEmbedding(KernelEmbedding):
         space, d = component.space, self.n_components
         if d < 2 or isinstance(space, GraphSpace):
             return
+        from unbend.graphs.noise import growth_exponents, local_dimension
+
         growth = growth_exponents(space, d, int(np.median(component.neighbors.counts)))
         note(growth=[float(power) for power in growth])
         local = local_dimension(growth)
@@ -231,6 +231,8 @@ def later_redundancy(vectors: FloatArray) -> Deferred:
 
 
 def _redundancy(vectors: FloatArray) -> FloatArray:
+    from unbend.quality import coordinate_redundancy
+
     return coordinate_redundancy(
         vectors[:, :MEASURED], n_neighbors=min(10, len(vectors) - 1), max_rows=1000
     )

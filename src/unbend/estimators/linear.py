@@ -3,10 +3,9 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, is_sparse
 from unbend.estimators.embedding import Embedding
 from unbend.extension import Extension, LinearInverse, subspace_distances
 from unbend.lazy import by_partitions
@@ -97,6 +96,15 @@ def _features(rows: Any, coordinates: FloatArray, back: Extension | None) -> Flo
     beside = (
         subspace_distances(rows, coordinates, back)
         if isinstance(back, LinearInverse)
-        else row_norms(rows.astype(np.float64, copy=False))
+        else _row_lengths(rows.astype(np.float64, copy=False))
     )
     return np.column_stack((coordinates, beside))
+
+
+def _row_lengths(rows: Any) -> FloatArray:
+    """Lengths of rows, which may be sparse."""
+    if is_sparse(rows):
+        squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    else:
+        squares = np.einsum("ij,ij->i", rows, rows)
+    return np.asarray(np.sqrt(squares))

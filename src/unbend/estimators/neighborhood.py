@@ -4,7 +4,7 @@ from abc import abstractmethod
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -13,16 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
-from unbend.denoising import Landmarks
 from unbend.eigen import solve
 from unbend.estimators.arrangement import arrange_components, place_rows
-from unbend.estimators.denoising import (
-    MOST_LANDMARKS,
-    TRIED_ROWS,
-    DenoiseOptions,
-    DenoisingStage,
-    fit_with_trial,
-)
+from unbend.estimators.denoising_options import MOST_LANDMARKS, TRIED_ROWS, DenoiseOptions
 from unbend.estimators.embedding import (
     SpectralEmbedding,
     seed_param,
@@ -41,7 +34,6 @@ from unbend.extension import (
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.graphs.connect import CONNECT, connect_components
-from unbend.graphs.short_circuits import SHORT_CIRCUITS, handle_short_circuits
 from unbend.neighbors import (
     METRICS,
     GraphSpace,
@@ -71,6 +63,9 @@ from unbend.validation.parameters import (
 from unbend.validation.random_state import generator
 from unbend.validation.scalars import check_integer
 from unbend.validation.threads import threads
+
+if TYPE_CHECKING:
+    from unbend.denoising import Landmarks
 
 
 def refuse_unused(estimator: Any, reason: str, **defaults: Any) -> None:
@@ -171,7 +166,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     )
     short_circuits: str = param(
         "keep",
-        Choice(*SHORT_CIRCUITS),
+        Choice("remove", "warn", "keep"),
         help="How to handle edges that jump between sheets of the data: 'remove' them and warn, "
         "'warn' only, or 'keep' them without looking. A given graph is not changed.",
     )
@@ -237,11 +232,13 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         if landmarks is None or record is None or not self._is_tried(space):
             fitted = fit(landmarks)
         else:
+            from unbend.estimators.denoising import fit_with_trial
+
             fitted = fit_with_trial(fit, landmarks, record)
         return {"dtype": dtype, **fitted}
 
     def _fit_space(
-        self, space: Space, y: Any, graph: Any, landmarks: Landmarks | None
+        self, space: Space, y: Any, graph: Any, landmarks: "Landmarks | None"
     ) -> dict[str, Any]:
         """Run all stages on the rows of a space, or on landmarks in place of them."""
         workers, needs = threads(self.n_jobs), self._needs()
@@ -283,11 +280,16 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             **self._merge_attributes([result.attributes for result in results]),
         }
 
-    def _project_landmarks(self, space: Space, graph: Any) -> tuple[Landmarks | None, Stage | None]:
+    def _project_landmarks(
+        self, space: Space, graph: Any
+    ) -> "tuple[Landmarks | None, Stage | None]":
         """Landmarks on the estimated surface, where `denoise` asks for them, and the stage."""
         options = DenoiseOptions.read(getattr(self, "denoise", False))
         if options is None:
             return None, None
+        # Imported by the fits that need it.
+        from unbend.estimators.denoising import DenoisingStage
+
         run = DenoisingStage(
             options,
             options.dimension or self._least_dimension,
@@ -329,6 +331,10 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         self, found: Neighborhoods, needs: Needs, given: bool
     ) -> Neighborhoods:
         """Handle edges that jump between sheets; those of a given graph stay."""
+        if self.short_circuits == "keep":
+            return found
+        from unbend.graphs.short_circuits import handle_short_circuits
+
         given = given or isinstance(found.space, GraphSpace)
         d = self.n_components if isinstance(self.n_components, int) else None
         neighbors = handle_short_circuits(

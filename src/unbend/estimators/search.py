@@ -9,10 +9,8 @@ from scipy.sparse import coo_array
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.cached import cached_property
-from unbend.denoising.patches import coefficients
 from unbend.extension import Rule
 from unbend.graphs.readers import edges_of
-from unbend.neighborhood_sizes import choose_number
 from unbend.neighbors import GraphSpace, Neighbors, Space
 from unbend.neighbors.space import COMPARED, mean_spacing
 from unbend.report import note, warn
@@ -164,11 +162,17 @@ class NeighborSearch:
 
     @property
     def _least_of_landmarks(self) -> int:
-        return max(LANDMARK_NEIGHBORS, coefficients(self.d)) if self.landmarks else 1
+        if not self.landmarks:
+            return 1
+        from unbend.denoising.patches import coefficients
+
+        return max(LANDMARK_NEIGHBORS, coefficients(self.d))
 
     def _neighbors(self, space: Space, counts: Counts, n: int) -> tuple[Neighbors, Rule]:
         radius = np.inf if self.radius is None else self.radius
         if isinstance(counts, str):
+            from unbend.neighborhood_sizes import choose_number
+
             found = choose_number(
                 space,
                 self.d,

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import SpectralProblem, Spectrum
-from unbend.estimators.denoising import denoise_param
+from unbend.estimators.denoising_options import denoise_param
 from unbend.estimators.kernel import Kernel, KernelEmbedding
 from unbend.estimators.neighborhood import Component
 from unbend.estimators.search import Needs

@@ -12,7 +12,8 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf
 from scipy.sparse.linalg import LinearOperator
 
-from unbend.arrays import FloatArray, IntArray, add_to_pairs
+from unbend._kernels import kernels
+from unbend.arrays import FloatArray, IntArray
 from unbend.cached import cached_property
 from unbend.eigen.dense import eigenpairs_at_end
 from unbend.eigen.problem import DENSE_TOP_ROWS, Formable, SpectralProblem, Spectrum
@@ -30,6 +31,11 @@ START_ROWS, START_VECTORS = 200, 16
 EXACT_ROWS, PROBES, STEPS = 600, 8, 30
 # Up to here a Cholesky factorisation takes less time than the estimate.
 PROVED_ROWS = 2000
+# Share of the squares of centered rows that the square of their mean may have.
+UNCENTERED = 1e-20
+# Vectors up to which, and rows between which, one pass over the entries takes less time than BLAS,
+# which copies them; from there on its threads count.
+FEW_VECTORS, SMALL_ROWS, LARGE_ROWS = 12, 400, 4000
 
 
 class CenteredGram(ABC):
@@ -124,6 +130,28 @@ class CenteredGram(ABC):
         return np.asarray(weights - weights.mean(axis=0))
 
 
+def centered_products(points: FloatArray) -> FloatArray:
+    """Inner products of all rows about their mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> centered_products(np.array([[3.0, 1.0], [5.0, 1.0]]))
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    # The mean by BLAS, which reads wide rows faster than column sums do.
+    equal = np.full(len(points), 1.0 / len(points))
+    centered = points - equal @ points
+    products: FloatArray = centered @ centered.T
+    # The mean of rows far from the origin is rounded, and the rest would pass for a direction.
+    off = equal @ centered
+    if len(points) * float(off @ off) > UNCENTERED * float(np.trace(products)):
+        centered -= off
+        products = centered @ centered.T
+    return products
+
+
 @dataclass(frozen=True, eq=False)
 class PointGram(CenteredGram):
     """CC' for centered points C: what −½ H D² H is for the Euclidean distances between them.
@@ -209,7 +237,7 @@ class FormedGram(CenteredGram):
     def of(cls, similarities: FloatArray) -> "FormedGram":
         """Center similarities, in place."""
         rows, own = similarities.mean(axis=1), similarities.diagonal().copy()
-        add_to_pairs(similarities, rows.mean() / 2.0 - rows)
+        kernels.add_to_pairs(similarities, rows.mean() / 2.0 - rows)
         return cls(similarities, own + own.mean() - 2.0 * rows)
 
     @property
@@ -229,7 +257,12 @@ class FormedGram(CenteredGram):
 
     def _product(self, vectors: FloatArray) -> FloatArray:
         # The matrix is symmetric, and BLAS takes twice as long with few columns as with few rows.
-        return np.asarray((np.ascontiguousarray(vectors.T) @ self.centered).T)
+        rows = np.ascontiguousarray(vectors.T)
+        if len(rows) > FEW_VECTORS or not SMALL_ROWS <= self.n <= LARGE_ROWS:
+            return np.asarray((rows @ self.centered).T)
+        products = np.empty_like(rows)
+        kernels.few_products(self.centered, rows, products)
+        return products.T
 
     def form(self) -> FloatArray:
         """Copy the kernel."""

@@ -13,9 +13,10 @@ import numpy as np
 from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.special import expit
 
+from unbend._kernels import kernels
 from unbend.arrays import BoolArray, FloatArray, row_chunks, row_products
 from unbend.cached import cached_property
-from unbend.gram.centered import FormedGram
+from unbend.gram.centered import FormedGram, centered_products
 from unbend.gram.distances import SimilaritySquares
 from unbend.validation.conditioning import check_digits
 
@@ -58,23 +59,6 @@ class GaussianSimilarities:
         error = 4.0 * np.finfo(np.float64).eps * float(np.square(spread).sum())
         return bool(self.gamma * error <= PRODUCT_ERROR)
 
-    def between(self) -> FloatArray | None:
-        """Similarities between all landmarks; None where differences would be more accurate."""
-        lengths = self.gamma * np.einsum("ij,ij->i", self.landmarks, self.landmarks)
-        if not 4.0 * lengths.max() <= SAME_ERROR:
-            return None
-        squares = self.landmarks @ self.landmarks.T
-        # Equal rows have the distance zero, to the bit.
-        lengths = self.gamma * squares.diagonal()
-        # By blocks that stay in cache: four passes over all pairs would wait for memory.
-        for rows in row_chunks(len(squares), 16 * len(squares), budget=1 << 20):
-            block = squares[rows]
-            block *= 2.0 * self.gamma
-            block -= lengths[rows, None] + lengths
-            np.minimum(block, 0.0, out=block)
-            np.exp(block, out=block)
-        return squares
-
     def __call__(self, new: FloatArray) -> FloatArray:
         """Return an (m, landmarks) array."""
         centered = new - self.center
@@ -84,6 +68,17 @@ class GaussianSimilarities:
         squares -= self.gamma * np.einsum("ij,ij->i", self.landmarks, self.landmarks)
         np.minimum(squares, 0.0, out=squares)
         return np.exp(squares, out=squares)
+
+
+def gaussians_between(points: FloatArray, gamma: float) -> FloatArray | None:
+    """Gaussians between all rows, by products; None where differences would be more accurate."""
+    products = centered_products(points)
+    if not 4.0 * gamma * float(products.diagonal().max()) <= SAME_ERROR:
+        return None
+    # Squares are then differences of products: of equal rows zero to the bit.
+    products *= 2.0 * gamma
+    kernels.gaussians(products)
+    return products
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +126,7 @@ class Similarities:
     def between(self) -> FloatArray:
         """Values between all fitted rows, (n, n)."""
         if self.kernel == "rbf":
-            values = GaussianSimilarities.of(self.points, self.params["gamma"]).between()
+            values = gaussians_between(self.points, self.params["gamma"])
             return self(self.points) if values is None else values
         if self.kernel == "laplacian":
             return self(self.points)

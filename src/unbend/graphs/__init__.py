@@ -1,5 +1,7 @@
 """Data graphs: edges with lengths, connection, geodesics, weights, Laplacians and their spectra."""
 
+from typing import TYPE_CHECKING
+
 from unbend.graphs.combine import combine
 from unbend.graphs.connect import (
     Bridges,
@@ -40,17 +42,20 @@ from unbend.graphs.laplacian import (
     laplacian,
     spectrum,
 )
-from unbend.graphs.quantities import (
-    boundary_volume,
-    contract,
-    degree_counts,
-    normalized_cut,
-    rayleigh_quotient,
-    volume,
-    volumes,
-)
-from unbend.graphs.short_circuits import ShortCircuits, find_short_circuits
 from unbend.graphs.weights import adjacency, heat_kernel, weigh
+from unbend.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from unbend.graphs.quantities import (
+        boundary_volume,
+        contract,
+        degree_counts,
+        normalized_cut,
+        rayleigh_quotient,
+        volume,
+        volumes,
+    )
+    from unbend.graphs.short_circuits import ShortCircuits, find_short_circuits
 
 __all__ = [
     "Bridges",
@@ -106,3 +111,24 @@ __all__ = [
     "volumes",
     "weigh",
 ]
+
+# Imported when they are first used: fits need none of them.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "quantities": (
+            "boundary_volume",
+            "contract",
+            "degree_counts",
+            "normalized_cut",
+            "rayleigh_quotient",
+            "volume",
+            "volumes",
+        ),
+        "short_circuits": ("ShortCircuits", "find_short_circuits"),
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -26,7 +26,6 @@ from unbend.report import html_table, note, warn
 from unbend.validation.scalars import check_integer
 
 # What a fit does with short circuits.
-SHORT_CIRCUITS = ("remove", "warn", "keep")
 # Rounds of judgement, and edges that are printed.
 ROUNDS, SHOWN = 5, 10
 
@@ -223,12 +222,12 @@ def judge_edges(space: Space, neighbors: Neighbors, d: int | None = None) -> Sho
 def handle_short_circuits(
     space: Space, neighbors: Neighbors, policy: str, d: int | None, least: int, given: bool
 ) -> Neighbors:
-    """Remove short circuits or warn of them, by one of the policies in `SHORT_CIRCUITS`.
+    """Remove short circuits or warn of them, by the policy "remove" or "warn".
 
     Rows left with fewer than `least` neighbours get the nearest of their neighbours' neighbours.
     The edges of a `given` graph stay as they are.
     """
-    if policy == "keep" or isinstance(space, AffinitySpace):
+    if isinstance(space, AffinitySpace):
         return neighbors
     found = judge_edges(space, neighbors, d)
     note(short_circuits="not determined" if found.undetermined else len(found))

@@ -105,7 +105,7 @@ def eigenmaps_start(
         problem = laplacian_problem(affinities)
         assert problem.mass is not None
         roots = np.sqrt(problem.mass)
-        values, vectors, _ = Dense().eigenpairs(problem.standard(), d, rng, threads)
+        values, vectors, *_ = Dense().eigenpairs(problem.standard(), d, rng, threads)
     else:
         laplacian = AffinityLaplacian(affinities, threads)
         roots = np.sqrt(np.maximum(laplacian.diagonal, np.finfo(np.float64).tiny))
@@ -114,10 +114,10 @@ def eigenmaps_start(
         standard = SpectralProblem(operator, "bottom", trivial, size=LARGEST)
         # Vectors that it misses are no loss: those found are as smooth on the graph.
         iteration = Iteration(
-            lambda pairs: bool(np.all(pairs.residuals <= TOLERANCE * LARGEST)),
+            lambda pairs: float(pairs.residuals.max()) / (TOLERANCE * LARGEST),
             DEPTH, PASSES, passes_a_check=0, checked_from=DEPTH + 1, threads=threads,
         )  # fmt: skip
-        values, vectors, _ = block_krylov(standard, d, width, iteration, rng, 0.0)
+        values, vectors, *_ = block_krylov(standard, d, width, iteration, rng, 0.0)
     return fix_signs(vectors[:, :d] / roots[:, None]), values
 
 

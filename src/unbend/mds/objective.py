@@ -188,11 +188,21 @@ class Stress1(_WeightedStress):
         With value f, ∇f = Σ 2w (d − d̂ − f d) ∇d / Σ w d²: the gradient of raw stress with targets
         d̂/(1 − f), times (1 − f).
         """
+        if self._ascending is not None and np.isfinite(coordinates).all():
+            return self._ascending(coordinates)
         value, size, targets = self._regress(coordinates)
         if size == 0 or value >= 1:
             return value, np.zeros_like(coordinates)
         _, gradient = _stress(self._pairs(targets / (1 - value)), 0, coordinates, self.threads)
         return value, gradient * ((1 - value) / size)
+
+    @cached_property
+    def _ascending(self) -> "AscendingPairs | None":
+        """All pairs in the order of dissimilarities, where each has a disparity of its own."""
+        kind = self.transformation
+        if not isinstance(kind, Monotone) or kind.equal_ties or kind.weights is not None:
+            return None
+        return AscendingPairs.of(kind) if self.ends is None else None
 
     def guttman_transform(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
         """Value at a configuration, and its Guttman transform, which is never worse."""
@@ -209,6 +219,40 @@ class Stress1(_WeightedStress):
         contributions = np.empty(len(coordinates))
         _stress(self._pairs(targets), 0, coordinates, self.threads, contributions)
         return contributions / (2.0 * size) if size > 0 else contributions
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AscendingPairs:
+    """Stress-1 of all pairs with monotone disparities, by passes in the order of dissimilarities.
+
+    The arrays are those of the pairs, sorted, and space for distances, means and sizes of blocks:
+    memory that is new with every call costs more than the arithmetic.
+    """
+
+    first: IntArray
+    second: IntArray
+    ties: IntArray
+    space: tuple[FloatArray, FloatArray, IntArray]
+
+    @classmethod
+    def of(cls, transformation: Monotone) -> "AscendingPairs":
+        """Sort the pairs."""
+        pairs, order = transformation.pairs, transformation.order
+        objects = np.arange(pairs.n, dtype=np.int32)
+        rows = np.repeat(objects, objects[::-1])[order]
+        columns = (order - pairs.starts()[rows] + rows + 1).astype(np.int32)
+        space = np.empty(len(order)), np.empty(len(order)), np.empty(len(order), dtype=np.int32)
+        return cls(rows, columns, transformation.tied_ranges, space)
+
+    def __call__(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
+        """Value and gradient at a configuration (n, d)."""
+        gradient = np.empty(coordinates.shape)
+        places = np.ascontiguousarray(coordinates, dtype=np.float64)
+        residual, size = kernels.monotone_stress(
+            self.first, self.second, self.ties, places, *self.space, gradient
+        )
+        return (residual / size if size > 0 else 0.0), gradient
 
 
 @final

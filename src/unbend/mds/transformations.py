@@ -206,13 +206,21 @@ class Monotone(PairTransformation):
         return np.asarray(np.bincount(self._group, self.weights), dtype=np.float64)
 
     @cached_property
-    def _order(self) -> IntArray:
+    def order(self) -> IntArray:
+        """Pairs in ascending order of their dissimilarities."""
         return np.argsort(self._group, kind="stable")
+
+    @cached_property
+    def tied_ranges(self) -> IntArray:
+        """Begin and end, in that order, of each set of tied pairs."""
+        ends = np.cumsum(np.bincount(self._group))
+        ranges = np.column_stack((np.append(0, ends[:-1]), ends)).astype(np.int64)
+        return np.ascontiguousarray(ranges[ranges[:, 1] - ranges[:, 0] > 1])
 
     @cached_property
     def _tied_positions(self) -> IntArray:
         """Positions of tied pairs in the order."""
-        return np.flatnonzero((np.bincount(self._group) > 1)[self._group[self._order]])
+        return np.flatnonzero((np.bincount(self._group) > 1)[self._group[self.order]])
 
     def __call__(self, distances: FloatArray) -> Disparities:
         """Regress distances monotonically."""
@@ -230,7 +238,7 @@ class Monotone(PairTransformation):
         return np.asarray(fitted[self._group])
 
     def _by_pairs(self, distances: FloatArray) -> FloatArray:
-        order, tied = self._order, self._tied_positions
+        order, tied = self.order, self._tied_positions
         if len(tied):
             # Within ties any order is admissible: ascending distances cost nothing.
             among = order[tied]

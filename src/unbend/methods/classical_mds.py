@@ -16,6 +16,7 @@ from unbend.estimators.gram import (
 from unbend.estimators.inputs import check_input, new_rows, open_space, square_similarities
 from unbend.extension import Extension, LinearInverse, barycentric_preimage
 from unbend.gram import FormedGram, Gram, PointGram, SimilaritySquares, Squares
+from unbend.gram.centered import centered_products
 from unbend.gram.columns import Columns
 from unbend.mds.euclidean import decide_euclidean
 from unbend.memory import reserve
@@ -26,6 +27,9 @@ from unbend.validation.parameters import FUNCTION, MAPPING, NOTHING, Choice, dec
 
 # Rows up to which all eigenvalues of given distances are computed for the report.
 DECIDED_ROWS = 600
+# Distance from the origin, over the spread of coordinates, from which on rows are centered before
+# they are multiplied.
+FAR = 100.0
 
 
 @final
@@ -98,8 +102,8 @@ class ClassicalMDS(GramEmbedding):
         if products:
             # Squares from inner products, which have nothing to repair: in a kernel, whose errors
             # are those of its largest entries, they are as good as squares from differences.
-            points = PointGram.of(np.asarray(space.features, dtype=np.float64))  # type: ignore[attr-defined]
-            kernel = points if narrow else FormedGram.of(points.form())
+            points = np.asarray(space.features, dtype=np.float64)  # type: ignore[attr-defined]
+            kernel = PointGram.of(points) if narrow else FormedGram.of(centered_products(points))
             return GramInput(kernel, space.distances_of, Squares(), space, dtype, positive=True)
         distances = space.distances_of(space.rows(np.arange(space.n)))
         if self.metric == "precomputed" and space.n <= DECIDED_ROWS:
@@ -148,13 +152,13 @@ class ClassicalMDS(GramEmbedding):
     ) -> Extension | None:
         if not isinstance(space, PointSpace) or self.metric == "kernel":
             return None
-        points = np.asarray(space.points, dtype=np.float64)
+        points, n = np.asarray(space.points, dtype=np.float64), space.n
         if self.metric == "euclidean" and self.repair is None:
             # The coordinates are principal components: the rows depend on them linearly.
             # Of a few rows neither is centered: the regression has a constant of its own.
-            mean, center = points.mean(axis=0), embedding.mean(axis=0)
-            back = np.linalg.pinv(embedding - center, np.finfo(np.float64).eps * len(points))
-            axes = back @ (points - mean)
+            mean, center = np.full(n, 1.0 / n) @ points, embedding.mean(axis=0)
+            back = np.linalg.pinv(embedding - center, np.finfo(np.float64).eps * n)
+            axes = _back_to_centered(back, points, mean, float(np.abs(embedding).max()))
             return LinearInverse(mean - center @ axes, axes)
         return barycentric_preimage(space, embedding)
 
@@ -164,6 +168,15 @@ class ClassicalMDS(GramEmbedding):
             return self._landmark_columns(np.asarray(rows, dtype=np.float64))
         rows = new_rows(self, X, self._space)
         return self._landmark_columns(rows) if self.metric == "precomputed" else rows
+
+
+def _back_to_centered(
+    back: FloatArray, points: FloatArray, mean: FloatArray, spread: float
+) -> FloatArray:
+    """Return back @ (points − mean); wide rows are centered only where products would cancel."""
+    if float(np.abs(mean).max()) > FAR * spread:
+        return np.asarray(back @ (points - mean))
+    return np.asarray(back @ points - np.outer(back.sum(axis=1), mean))
 
 
 def _gram(similarities: FloatArray) -> Gram:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import SpectralProblem, Spectrum, solve
-from unbend.estimators.denoising import denoise_param
+from unbend.estimators.denoising_options import denoise_param
 from unbend.estimators.kernel import (
     Kernel,
     KernelEmbedding,

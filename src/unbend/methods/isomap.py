@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import Nystrom, Spectrum, column_solver, solve
-from unbend.estimators.denoising import denoise_param
+from unbend.estimators.denoising_options import denoise_param
 from unbend.estimators.gram import repair_param
 from unbend.estimators.kernel import Kernel, KernelEmbedding
 from unbend.estimators.neighborhood import Component
@@ -18,7 +18,6 @@ from unbend.gram import Gram, Squares, negative_share
 from unbend.gram.columns import ColumnScaling, KnownColumns, scale_by_columns
 from unbend.gram.precision import kernel_geodesics
 from unbend.graphs import geodesics, symmetric_geodesics, undirected
-from unbend.quality import residual_variance
 from unbend.report import note, warn
 from unbend.validation.parameters import FLAG, Choice, declare, param
 from unbend.validation.random_state import generator
@@ -321,6 +320,8 @@ class Isomap(GeodesicEmbedding):
         count = min(max(CURVE, self.n_components), n - 2)
         solver = "auto" if self._spectrum is None else self.eigen_solver
         spectrum = solve(gram.problem(), count, solver, generator(self.random_state))
+        from unbend.quality import residual_variance
+
         return residual_variance(
             gram.distances, gram.coordinates(spectrum), metric="precomputed", max_rows=CURVE_ROWS
         )

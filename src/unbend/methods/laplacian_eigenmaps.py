@@ -7,8 +7,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray
-from unbend.eigen import SpectralProblem, Spectrum, column_solver, fix_signs
-from unbend.estimators.denoising import denoise_param
+from unbend.eigen import Nystrom, SpectralProblem, Spectrum, column_solver, fix_signs
+from unbend.estimators.denoising_options import denoise_param
 from unbend.estimators.inputs import open_space
 from unbend.estimators.kernel import (
     Kernel,
@@ -28,6 +28,7 @@ from unbend.extension import (
 )
 from unbend.gram.columns import SimilarityColumns
 from unbend.gram.spectral import (
+    SpectralColumns,
     SpectralPlaces,
     WeightedDistances,
     spectral_columns,
@@ -37,7 +38,7 @@ from unbend.graphs.graph import How, symmetric_part
 from unbend.graphs.laplacian import difference
 from unbend.graphs.weights import Reciprocal, Weight, scale_both_sides
 from unbend.neighbors import AffinitySpace, Neighbors, PointSpace, Space
-from unbend.report import note, stage
+from unbend.report import Deferred, note, stage
 from unbend.validation.parameters import FUNCTION, NOTHING, Choice, Real, declare, param
 from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
@@ -147,20 +148,50 @@ class LaplacianEigenmaps(KernelEmbedding):
         Nothing of size n² is computed: three passes over n × m affinities.
         """
         if self.metric == "affinity":
-            refuse_unused(
-                self,
-                "metric='affinity'",
-                n_neighbors=10,
-                radius=None,
-                mutual=False,
-                weights="adjacency",
-                t=None,
-                symmetrization="max",
-            )
+            self._refuse_edge_parameters()
             return None
         solver = column_solver(self.eigen_solver)
         if solver is None or not (graph is self.n_neighbors is self.radius is None):
             return None
+        space, dtype = self._open_all_pairs(X)
+        affinities = self._column_affinities(space, solver)
+        with stage("spectrum"):
+            found = self._column_spectrum(space, affinities)
+        with stage("coordinates"):
+            coordinates, places, redundancy = self._column_coordinates(affinities, found)
+        n, d = space.n, self.n_components
+        # No neighbours were looked for: the graph of the model has no edges.
+        none = Neighbors(np.zeros(n + 1, dtype=np.int64), np.empty(0, np.int64), np.empty(0))
+        rows = np.arange(n)
+        return {
+            "embedding": coordinates,
+            "dtype": dtype,
+            "extension": Placement.by_one(space, coordinates, places),
+            "preimage": barycentric_preimage(space, coordinates, max(PREIMAGE_NEIGHBORS, d + 1)),
+            "component_": np.zeros(n, dtype=np.int64),
+            "eigenvalues_": 1.0 - found.values[1 : d + 1],
+            "_next_eigenvalue": 1.0 - found.values[d + 1] if len(found.values) > d + 1 else np.nan,
+            "redundancy_": redundancy,
+            "volume_": found.volume,
+            "_edge_weight": None,
+            "_neighborhoods": Neighborhoods(space, none, Rule(1), rows, rows),
+        }
+
+    def _refuse_edge_parameters(self) -> None:
+        """Refuse parameters that choose or weight edges: affinities are given."""
+        refuse_unused(
+            self,
+            "metric='affinity'",
+            n_neighbors=10,
+            radius=None,
+            mutual=False,
+            weights="adjacency",
+            t=None,
+            symmetrization="max",
+        )
+
+    def _open_all_pairs(self, X: Any) -> tuple[PointSpace, np.dtype[Any]]:
+        """Check that all pairs of rows can be weighted, and open their space."""
         if self.weights == "adjacency" or self.normalization == "none":
             raise ValueError(
                 f"weights={self.weights!r} with normalization={self.normalization!r} is undefined "
@@ -174,48 +205,44 @@ class LaplacianEigenmaps(KernelEmbedding):
             )
         if self.denoise not in (False, "auto"):
             refuse_unused(self, "all pairs of rows", denoise=False)
-        n, d = space.n, self.n_components
-        self._check_dimension(n)
+        self._check_dimension(space.n)
+        return space, dtype
+
+    def _column_affinities(self, space: PointSpace, solver: Nystrom) -> WeightedDistances:
+        """Affinities of all rows to those whose columns are sampled."""
         with stage("kernel"):
-            chosen = solver.sample_columns(n, d + 1, generator(self.random_state))
+            rng = generator(self.random_state)
+            chosen = solver.sample_columns(space.n, self.n_components + 1, rng)
             heat = self.weights == "heat"
             between = _distances_between(space.take(chosen)) if heat else np.empty(0)
-            affinities = WeightedDistances(space, chosen, self._weight(between))
-            note(rows=n, columns=len(chosen), pairs="all")
-        with stage("spectrum"):
-            columns = self._passes(SimilarityColumns(space.points, chosen, affinities))
-            found = spectral_columns(columns, d + 2)
-            note(rows=n, end="top", wanted=d, solver=repr(self.eigen_solver), converged=True)
-            if len(found.values) <= d:
-                raise ValueError(
-                    f"{len(chosen)} columns of the weights have only {len(found.values)} "
-                    f"eigenvectors for {d} coordinates: use a larger m, a smaller t or a smaller "
-                    "n_components"
-                )
-        with stage("coordinates"):
-            wanted, scaled = slice(1, d + 1), self.normalization == "symmetric"
-            vectors = fix_signs(found.vectors[:, wanted])
-            turn = np.where(np.sum(found.vectors[:, wanted] * vectors, axis=0) < 0, -1.0, 1.0)
-            axes = found.weights[:, wanted] * turn
-            places = SpectralPlaces(affinities, axes, found.degree_weights, found.least, scaled)
-            coordinates = vectors * np.sqrt(found.degree)[:, None] if scaled else vectors
-            redundancy = later_redundancy(vectors)
-        # No neighbours were looked for: the graph of the model has no edges.
-        none = Neighbors(np.zeros(n + 1, dtype=np.int64), np.empty(0, np.int64), np.empty(0))
-        rows = np.arange(n)
-        return {
-            "embedding": coordinates,
-            "dtype": dtype,
-            "extension": Placement.by_one(space, coordinates, places),
-            "preimage": barycentric_preimage(space, coordinates, max(PREIMAGE_NEIGHBORS, d + 1)),
-            "component_": np.zeros(n, dtype=np.int64),
-            "eigenvalues_": 1.0 - found.values[wanted],
-            "_next_eigenvalue": 1.0 - found.values[d + 1] if len(found.values) > d + 1 else np.nan,
-            "redundancy_": redundancy,
-            "volume_": found.volume,
-            "_edge_weight": None,
-            "_neighborhoods": Neighborhoods(space, none, Rule(1), rows, rows),
-        }
+            note(rows=space.n, columns=len(chosen), pairs="all")
+            return WeightedDistances(space, chosen, self._weight(between))
+
+    def _column_spectrum(self, space: PointSpace, affinities: WeightedDistances) -> SpectralColumns:
+        """Eigenvectors of the random walk from the columns, one more than are wanted."""
+        chosen, d = affinities.landmarks, self.n_components
+        columns = self._passes(SimilarityColumns(space.points, chosen, affinities))
+        found = spectral_columns(columns, d + 2)
+        note(rows=space.n, end="top", wanted=d, solver=repr(self.eigen_solver), converged=True)
+        if len(found.values) <= d:
+            raise ValueError(
+                f"{len(chosen)} columns of the weights have only {len(found.values)} "
+                f"eigenvectors for {d} coordinates: use a larger m, a smaller t or a smaller "
+                "n_components"
+            )
+        return found
+
+    def _column_coordinates(
+        self, affinities: WeightedDistances, found: SpectralColumns
+    ) -> tuple[FloatArray, SpectralPlaces, Deferred]:
+        """Coordinates with fixed signs, the extension to new samples, and their redundancy."""
+        wanted, scaled = slice(1, self.n_components + 1), self.normalization == "symmetric"
+        vectors = fix_signs(found.vectors[:, wanted])
+        turn = np.where(np.sum(found.vectors[:, wanted] * vectors, axis=0) < 0, -1.0, 1.0)
+        axes = found.weights[:, wanted] * turn
+        places = SpectralPlaces(affinities, axes, found.degree_weights, found.least, scaled)
+        coordinates = vectors * np.sqrt(found.degree)[:, None] if scaled else vectors
+        return coordinates, places, later_redundancy(vectors)
 
 
 @dataclass(frozen=True, eq=False)

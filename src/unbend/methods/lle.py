@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend.eigen import SpectralProblem
-from unbend.estimators.denoising import denoise_param
+from unbend.estimators.denoising_options import denoise_param
 from unbend.estimators.kernel import KernelEmbedding, LocalKernel
 from unbend.estimators.neighborhood import Component
 from unbend.local import align, barycentric_weights

@@ -35,9 +35,11 @@ from unbend.validation.parameters import (
 from unbend.validation.random_state import generator
 from unbend.validation.scalars import check_integer
 
-# Rows between which all distances are compared: at least so many, and as many as cost no more
-# than the projection, but not more than fit into this many bytes.
-COMPARED, COMPARED_BYTES = 200, 1 << 28
+# Rows between which all distances are compared: at least so many, of long rows fewer, as many as
+# cost no more than the projection, and not more than fit into this many bytes.
+COMPARED, FEWEST, COMPARED_BYTES = 200, 50, 1 << 28
+# Bytes of rows up to which there are as many.
+HELD_ROWS = 1 << 22
 # Bytes of such rows that a model holds until its distortion is asked for.
 HELD_BYTES = 1 << 24
 # Squares below this share of the rows' own are recomputed from differences.
@@ -269,7 +271,8 @@ def _principal_turn(centered: FloatArray, k: int) -> tuple[FloatArray, FloatArra
 
 def _compared_rows(n: int, columns: int, k: int, rng: np.random.Generator) -> IntArray:
     """Rows whose distances are compared: all, or a sample without replacement."""
-    affordable = max(COMPARED, int(np.sqrt(n * k)))
+    fewest = max(FEWEST, min(COMPARED, HELD_ROWS // (8 * columns)))
+    affordable = max(fewest, int(np.sqrt(n * k)))
     count = min(n, affordable, max(2, COMPARED_BYTES // (8 * columns)))
     return np.sort(rng.permutation(n)[:count])
 

@@ -114,7 +114,7 @@ def fiedler_pair(laplacian: csr_array) -> tuple[float, FloatArray]:
     """Algebraic connectivity and Fiedler vector (n, 1) of a connected graph."""
     n = laplacian.shape[0]
     problem = SpectralProblem(laplacian, "bottom", np.ones((n, 1))).standard()
-    values, vectors, _ = Auto().eigenpairs(problem, 1, np.random.default_rng(0))
+    values, vectors, *_ = Auto().eigenpairs(problem, 1, np.random.default_rng(0))
     return float(values[0]), np.asarray(vectors[:, :1])
 
 

@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from unbend._kernels import kernels
 from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
 from unbend.lazy import refuse_dask
 
 # Beyond these, products of squared distances leave the range of double precision; beyond FARTHEST,
 # which a single new sample may reach, the squares themselves do.
 LARGEST, SMALLEST, FARTHEST = 1e60, 1e-60, 1e150
+# Rows that are looked at for the spread of columns: so many, fewer where columns are many.
+MOST_ROWS, LEAST_ROWS, SAMPLE = 500, 100, 50_000
+# Share of the squares of a column below which its deviations are summed one by one: the difference
+# of squares would be rounding.
+CANCELLED = 1e-6
 # Classes of graphs, of ours and of networkx and igraph, which must not be imported for this.
 GRAPHS = {"Graph", "LabelledGraph", "Neighbors"}
 
@@ -221,7 +227,43 @@ def _first_wrong(rows: Any, wrong: Any, columns: tuple[str, ...]) -> str:
 
 def largest_magnitude(values: FloatArray) -> float:
     """Largest magnitude of numbers, without an array of magnitudes; NaN if there is one."""
+    if values.dtype == np.float64 and values.flags.c_contiguous:
+        return kernels.largest_magnitude(values.reshape(-1))
     return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+
+
+def sampling_step(n: int, p: int) -> int:
+    """Return every how many rows of a table of n rows and p columns are looked at."""
+    return -(-n // min(MOST_ROWS, max(SAMPLE // p, LEAST_ROWS)))
+
+
+def column_deviations(rows: FloatArray) -> FloatArray:
+    """Sum the squared deviations of columns from their means, in evenly spaced rows.
+
+    These are at most 500, and fewer where columns are many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> column_deviations(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    array([2., 0.])
+    """
+    n, p = rows.shape
+    step = sampling_step(n, p)
+    if rows.dtype == np.float64 and rows.flags.c_contiguous:
+        sums, squares = np.empty(p), np.empty(p)
+        kernels.column_spread(rows, step, sums, squares)
+    else:
+        some = rows[::step].astype(np.float64)
+        differences = some - some[0]
+        sums, squares = differences.sum(axis=0), np.einsum("ij,ij->j", differences, differences)
+    deviations = squares - np.square(sums) / -(-n // step)
+    if (deviations >= CANCELLED * squares).all():
+        return np.asarray(deviations)
+    # The first row lies far from the others.
+    centered = np.asarray(rows[::step], dtype=np.float64)
+    centered = centered - centered.mean(axis=0)
+    return np.asarray(np.einsum("ij,ij->j", centered, centered))
 
 
 def check_scale(largest: float, name: str = "X", *, new: bool = False) -> None:

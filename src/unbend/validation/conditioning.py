@@ -1,6 +1,7 @@
 """Digits lost before a computation begins: rows far from the origin, kernels of huge values."""
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ UNREPORTED = 0.4
 IMPRECISE, NOTHING_LEFT = 1e-4, 0.1
 # Rows that are looked at, evenly spaced.
 SAMPLE = 1000
-# Rows of a first look.
-FEW = 48
+# Units of rounding by the bytes of a number.
+UNITS = {4: float(np.finfo(np.float32).eps), 8: float(np.finfo(np.float64).eps)}
 
 
 class PrecisionWarning(UserWarning):
@@ -60,17 +61,13 @@ def rounding_of_rows(rows: FloatArray) -> tuple[int, float, float]:
     return 0, 0.0, spread
 
 
-def _surely_precise(rows: FloatArray, largest: float) -> bool:
-    """Whether a few of the rows prove that none of the digits that count is lost.
+def _surely_precise(rows: FloatArray, largest: float, deviations: FloatArray) -> bool:
+    """Whether some of the rows prove that none of the digits that count is lost.
 
     Squared deviations of all rows that are looked at are at least those of some of them.
     """
-    some = np.asarray(rows[:: -(-len(rows) // FEW)], dtype=np.float64)
-    squares = float(np.square(some - some[0]).sum(axis=0).sum())
-    mean = some.mean(axis=0) - some[0]
-    least = (squares - len(some) * float(mean @ mean)) / min(len(rows), 2 * SAMPLE)
-    unit = float(np.finfo(rows.dtype).eps)
-    return bool(unit * largest <= IMPRECISE / 2 * np.sqrt(max(least, 0.0)))
+    least = float(deviations.sum()) / min(len(rows), 2 * SAMPLE)
+    return UNITS[rows.dtype.itemsize] * largest <= IMPRECISE / 2 * sqrt(max(least, 0.0))
 
 
 def check_rounding(
@@ -78,11 +75,12 @@ def check_rounding(
     names: Sequence[str] = (),
     name: str = "X",
     *,
-    largest: float | None = None,
+    largest: float = np.inf,
+    deviations: FloatArray | None = None,
 ) -> None:
     """Warn where rounding has taken digits of the differences of rows; refuse mere rounding.
 
-    Where the `largest` magnitude is known, a few rows acquit nearly all tables.
+    The `largest` magnitude and the `column_deviations`, where known, acquit nearly all tables.
 
     Examples
     --------
@@ -92,7 +90,7 @@ def check_rounding(
     ...
     ValueError: 16 of 16 digits are lost: column 0 of X has values of 1.0e+17 and its rows ...
     """
-    if largest is not None and _surely_precise(rows, largest):
+    if deviations is not None and _surely_precise(rows, largest, deviations):
         return
     column, size, spread = rounding_of_rows(rows)
     if not size:

@@ -31,14 +31,20 @@ from unbend._kernels.reference.layout_graph import (
     turn_rows,
 )
 from unbend._kernels.reference.local_kernels import (
+    add_to_pairs,
     align,
     align_rows,
     barycentric_weights,
+    column_spread,
     combine_rows,
     distinct_rows,
+    few_products,
+    gaussians,
+    largest_magnitude,
     local_bases,
     near_centred,
     near_products,
+    orthonormal_block,
     place_barycentric,
     ridged_gram,
     thin_products,
@@ -71,7 +77,7 @@ from unbend._kernels.reference.sparse_graphs import (
     sparse_product,
     squared_products,
 )
-from unbend._kernels.reference.stress import stress
+from unbend._kernels.reference.stress import monotone_stress, stress
 from unbend._kernels.reference.team import Team, ask_with
 
 __all__ = [
@@ -83,6 +89,7 @@ __all__ = [
     "Team",
     "add_combinations",
     "add_rows",
+    "add_to_pairs",
     "align",
     "align_rows",
     "analyse",
@@ -91,6 +98,7 @@ __all__ = [
     "attractive_energy",
     "barycentric_weights",
     "both_ways",
+    "column_spread",
     "combine_rows",
     "components",
     "convolve",
@@ -100,7 +108,9 @@ __all__ = [
     "distinct_rows",
     "edge_blocks",
     "factor",
+    "few_products",
     "gather_forces",
+    "gaussians",
     "gram",
     "hash_neighbors",
     "hash_rows",
@@ -109,11 +119,14 @@ __all__ = [
     "join_cells",
     "kmeans",
     "laplacian_product",
+    "largest_magnitude",
     "local_bases",
+    "monotone_stress",
     "near_centred",
     "near_products",
     "offer_columns",
     "offer_pairs",
+    "orthonormal_block",
     "place_barycentric",
     "place_by_paths",
     "place_by_tree",

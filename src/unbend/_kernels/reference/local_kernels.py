@@ -201,3 +201,58 @@ def thin_products(
     """
     for row, product in zip(rows, products, strict=True):
         product[...] = [np.dot(row - center, axis) for axis in axes]
+
+
+def largest_magnitude(numbers: FloatArray) -> float:
+    """Largest magnitude of numbers; NaN if there is one."""
+    return float(max(numbers.max(initial=0.0), -numbers.min(initial=0.0)))
+
+
+def column_spread(rows: FloatArray, step: int, sums: FloatArray, squares: FloatArray) -> None:
+    """Sum the differences of every `step`-th row from the first, and their squares."""
+    differences = rows[::step] - rows[0]
+    sums[:] = differences.sum(axis=0)
+    squares[:] = np.square(differences).sum(axis=0)
+
+
+def gaussians(products: FloatArray) -> None:
+    """Turn inner products p into exp(p_ij − (p_ii + p_jj) / 2), in place."""
+    half = products.diagonal() / 2.0
+    products -= half[:, None] + half
+    np.minimum(products, 0.0, out=products)
+    np.exp(products, out=products)
+
+
+def add_to_pairs(matrix: FloatArray, values: FloatArray) -> None:
+    """Add values[i] + values[j] to entry ij, in place."""
+    matrix += values[:, None] + values
+
+
+def few_products(matrix: FloatArray, vectors: FloatArray, products: FloatArray) -> None:
+    """Fill `products` (width, n) of a few vectors (width, n) with a symmetric matrix."""
+    np.matmul(vectors, matrix, out=products)
+
+
+def orthonormal_block(basis: FloatArray, block: FloatArray, well_apart: float) -> float:
+    """Make a block (n, width) orthonormal, and orthogonal to a basis (count, n), in two rounds.
+
+    Return the norm of what the second took out. Where the columns of a round are not well apart,
+    the block stays as it was and the result is negative.
+    """
+    own = block
+    for _ in range(2):
+        products = basis @ own
+        own = own - basis.T @ products
+        inner = own.T @ own
+        length = np.sqrt(inner.diagonal())
+        if not (length.min(initial=np.inf) > 0 and np.isfinite(length.max(initial=0.0))):
+            return -1.0
+        try:
+            root = np.linalg.cholesky(inner / length / length[:, None])
+        except np.linalg.LinAlgError:
+            return -1.0
+        if not root.diagonal().min(initial=1.0) > well_apart:
+            return -1.0
+        own = np.linalg.solve(root, (own / length).T).T
+    block[...] = own
+    return float(np.linalg.norm(products))

@@ -1,8 +1,9 @@
 """Stress of a configuration and its gradient."""
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, IntArray
 
 RAW, SSTRESS, SAMMON = range(3)
 
@@ -53,3 +54,42 @@ def pair_stress(
     distance = np.sqrt(square)
     off = distance - target
     return weight * off**2, weight * off / np.where(distance > 0, distance, 1.0)
+
+
+def monotone_stress(
+    first: IntArray,
+    second: IntArray,
+    ties: IntArray,
+    coordinates: FloatArray,
+    distances: FloatArray,
+    means: FloatArray,
+    sizes: IntArray,
+    gradient: FloatArray,
+) -> tuple[float, float]:
+    """Residual sum of squares of a monotone regression of distances, and that of these.
+
+    `first` and `second` are the objects of all pairs in ascending order of dissimilarity; within
+    `ties` (t, 2), begin and end of equal ones, they are sorted by distance, in place. Fills the
+    `distances`, the first `means` and `sizes` of blocks with equal disparities, and the gradient
+    of the ratio of the two sums, which is zero where it is one or undefined.
+    """
+    away = coordinates[first] - coordinates[second]
+    distances[:] = np.sqrt(np.square(away).sum(axis=1))
+    for begin, end in ties:
+        order = begin + np.argsort(distances[begin:end], kind="stable")
+        for values in (first, second, distances):
+            values[begin:end] = values[order]
+    found = isotonic_regression(distances)
+    blocks = len(found.blocks) - 1
+    sizes[:blocks] = np.diff(found.blocks)
+    means[:blocks] = found.x[found.blocks[:-1]]
+    gradient[...] = 0.0
+    residual, size = float(np.square(distances - found.x).sum()), float(distances @ distances)
+    if size == 0 or residual >= size:
+        return residual, size
+    safe = np.where(distances > 0, distances, 1.0)
+    pull = np.where(distances > 0, 2.0 * (1.0 - residual / size - found.x / safe) / size, 0.0)
+    moves = pull[:, None] * (coordinates[first] - coordinates[second])
+    np.add.at(gradient, first, moves)
+    np.subtract.at(gradient, second, moves)
+    return residual, size

@@ -1,0 +1,62 @@
+// Python's view of dense kernels of up to a few thousand rows, and of blocks of Krylov spaces.
+#include <stdexcept>
+
+#include "bind.hpp"
+#include "gram_matrix.hpp"
+#include "orthonormal.hpp"
+
+namespace {
+
+namespace nb = nanobind;
+
+template <typename Scalar>
+std::int64_t side_of(const unbend::Matrix<Scalar> &matrix) {
+    if (matrix.shape(0) != matrix.shape(1)) throw std::invalid_argument("the matrix is not square");
+    return static_cast<std::int64_t>(matrix.shape(0));
+}
+
+void gaussians(unbend::Matrix<double> products) {
+    const std::int64_t n = side_of(products);
+    nb::gil_scoped_release release;
+    unbend::gaussians(products.data(), n);
+}
+
+void add_to_pairs(unbend::Matrix<double> matrix, unbend::Vector<double> values) {
+    const std::int64_t n = side_of(matrix);
+    if (values.shape(0) != matrix.shape(0))
+        throw std::invalid_argument("the arrays do not fit together");
+    nb::gil_scoped_release release;
+    unbend::add_to_pairs(matrix.data(), n, values.data());
+}
+
+void few_products(unbend::Matrix<const double> matrix, unbend::Matrix<const double> vectors,
+                  unbend::Matrix<double> products) {
+    const std::int64_t n = side_of(matrix);
+    if (vectors.shape(1) != matrix.shape(0) || products.shape(0) != vectors.shape(0) ||
+        products.shape(1) != vectors.shape(1))
+        throw std::invalid_argument("the arrays do not fit together");
+    nb::gil_scoped_release release;
+    unbend::few_products(matrix.data(), n, vectors.data(),
+                         static_cast<std::int64_t>(vectors.shape(0)), products.data());
+}
+
+double orthonormal_block(unbend::Matrix<const double> basis, unbend::Matrix<double> block,
+                         double well_apart) {
+    if (basis.shape(1) != block.shape(0))
+        throw std::invalid_argument("the arrays do not fit together");
+    nb::gil_scoped_release release;
+    return unbend::orthonormal_block(basis.data(), static_cast<std::int64_t>(basis.shape(0)),
+                                     block.data(), static_cast<std::int64_t>(block.shape(0)),
+                                     static_cast<std::int64_t>(block.shape(1)), well_apart);
+}
+
+}  // namespace
+
+void bind_gram(nb::module_ &module) {
+    module.def("gaussians", &gaussians, nb::arg("products").noconvert());
+    module.def("add_to_pairs", &add_to_pairs, nb::arg("matrix").noconvert(), nb::arg("values"));
+    module.def("few_products", &few_products, nb::arg("matrix").noconvert(),
+               nb::arg("vectors").noconvert(), nb::arg("products").noconvert());
+    module.def("orthonormal_block", &orthonormal_block, nb::arg("basis").noconvert(),
+               nb::arg("block").noconvert(), nb::arg("well_apart"));
+}
