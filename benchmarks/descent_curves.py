@@ -77,7 +77,7 @@ def ours(points: Any) -> Iterator[tuple[str, Search]]:
 
     if len(points) ** 2 * points.shape[1] < MOST_PRODUCTS:
         yield "exact products", of(BruteForce())
-    for recall in (0.9, 0.95, 0.98):
+    for recall in (0.95, 0.98) if len(points) >= MILLION else (0.9, 0.95, 0.98):
         yield f"NNDescent(recall={recall})", of(NNDescent(recall=recall))
 
 
@@ -95,7 +95,7 @@ def peers(points: Any) -> Iterator[tuple[str, Search]]:
             built = pynndescent.NNDescent(points, n_neighbors=count, n_jobs=1, random_state=0)
             return built, built.neighbor_graph[0][:, 1 : K + 1]
 
-        for neighbors in (K + 1, 30):
+        for neighbors in (K + 1,) if len(points) >= MILLION else (K + 1, 30):
             yield (
                 f"pynndescent(n_neighbors={neighbors})",
                 (

@@ -118,6 +118,59 @@ def _legend(figure: Any, drawn: dict[str, Any]) -> None:
     )
 
 
+def roll_curves(small: Results, method: str) -> dict[str, tuple[list[int], list[float]]]:
+    """CPU seconds of a method on the rolls of `small.json`, by contender, in order of n."""
+    found: dict[str, tuple[list[int], list[float]]] = {}
+    rolls = sorted((int(name.split()[1]), name) for name in small if name.startswith("roll "))
+    for n, name in rolls:
+        for who, field in (("unbend", "unbend_ms"), ("scikit-learn", "scikit_learn_ms")):
+            if field in small[name].get(method, {}):
+                sizes, values = found.setdefault(who, ([], []))
+                sizes.append(n)
+                values.append(small[name][method][field] / 1e3)
+    return found
+
+
+def draw_methods(results: Results, small: Results, folder: Path) -> dict[str, str]:
+    """Write one picture of CPU time and memory a method; return their names by method.
+
+    Small rolls and larger cases are one curve. A method of one size has none, and no picture.
+    """
+    folder.mkdir(exist_ok=True)
+    names = [case["panel"] for case in results["cases"].values()]
+    names += [m for name, part in small.items() if name.startswith("roll ") for m in part]
+    written = {}
+    for method in dict.fromkeys(names):
+        seconds = roll_curves(small, method)
+        for who, (sizes, values) in curves(results, method, "cpu").items():
+            known = seconds.setdefault(who, ([], []))
+            known[0].extend(sizes)
+            known[1].extend(values)
+        if not any(len(sizes) > 1 for sizes, _ in seconds.values()):
+            continue
+        written[method] = f"{'-'.join(method.lower().replace(',', '').split())}.png"
+        _draw_method(seconds, curves(results, method, "peak_mb"), folder / written[method])
+    return written
+
+
+def _draw_method(
+    seconds: dict[str, tuple[list[int], list[float]]],
+    memory: dict[str, tuple[list[int], list[float]]],
+    path: Path,
+) -> None:
+    """Draw CPU time and, where it was measured, memory against n."""
+    figure, axes = plt.subplots(1, 2, figsize=(7.6, 3.3), layout="constrained")
+    parts = ((axes[0], seconds, "CPU seconds"), (axes[1], memory, "peak MB of the process"))
+    for axis, lines, label in parts:
+        axis.set_visible(bool(lines))
+        if lines:
+            _panel(axis, label, lines)
+            axis.set_xlabel("n", fontsize=9)
+    _legend(figure, {"seconds": seconds})
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
+
+
 def draw_all(results: Results, stem: Path) -> None:
     """Write STEM-time.png and STEM-memory.png."""
     for field, label, name in (

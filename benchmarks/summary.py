@@ -1,7 +1,7 @@
 """One table of every method, size and peer: `python -m benchmarks.summary` writes `summary.md`.
 
-Reads what `python -m benchmarks` and `python -m benchmarks.small` measured. A ratio is the CPU time
-of the peer over ours: above 1 ours is faster.
+With one log–log plot a method in `summary/`. Reads what `python -m benchmarks` and `python -m
+benchmarks.small` measured. A ratio is the CPU time of the peer over ours: above 1 ours is faster.
 """
 
 import json
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.plots import draw_methods
 from benchmarks.table import accuracy
 
 FOLDER = Path(__file__).parent
@@ -84,8 +85,8 @@ def _small(results: dict[str, Any]) -> Iterator[Ratio]:
             yield Ratio(method, part, "scikit-learn", one["ratio"], ours, beside)
 
 
-def page(found: list[Ratio]) -> str:
-    """Return the table as Markdown, methods in order of their names."""
+def page(found: list[Ratio], plots: dict[str, str] | None = None) -> str:
+    """Return table and plots (files by panel) as Markdown, methods in order of their names."""
     lines = [
         "# Every method, size and peer",
         "",
@@ -99,12 +100,23 @@ def page(found: list[Ratio]) -> str:
         shown = f"{one.ratio:.2f}" if one.ratio >= 1 else f"**{one.ratio:.2f}**"
         cells = (one.method, one.size, one.peer, shown, one.ours, one.theirs)
         lines.append("| " + " | ".join(cells) + " |")
+    if plots:
+        lines += ["", "# Time and memory against n", ""]
+        lines += [
+            "Both axes logarithmic: rolls of `small.json`, then the cases of `results.json`.",
+            "",
+        ]
+    for panel, name in sorted((plots or {}).items(), key=lambda item: item[0].lower()):
+        lines += [f"## {panel}", "", f"![{panel}](summary/{name})", ""]
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    """Write the page."""
-    PAGE.write_text(page(ratios(read())))
+    """Write the page and its plots."""
+    found = read()
+    large, small = found.get("results.json", {"cases": {}}), found.get("small.json", {})
+    plots = draw_methods(large, small, FOLDER / "summary")
+    PAGE.write_text(page(ratios(found), plots))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks import accuracy, cases, check, figures, limits, summary, table
+from benchmarks import accuracy, cases, check, figures, limits, plots, summary, table
 from benchmarks.cases import Case
 from benchmarks.measure import in_new_process
 from benchmarks.run import Settings, measure_case
@@ -190,6 +190,35 @@ def test_the_summary_has_a_line_for_every_ratio_and_marks_those_below_one(measur
     assert len(body) == 3
     assert "| PCA | wine | scikit-learn | **0.90** | angle 1e-15 |  |" in body
     assert "| MetricMDS | digits | scikit-learn | 70.00 | unbend 0.4 | 0.5 |" in body
+
+
+def test_the_curve_of_a_method_joins_small_rolls_and_larger_cases(results, tmp_path):
+    small = {
+        f"roll {n}": {"Isomap": {"unbend_ms": n / 100, "scikit_learn_ms": n / 10}}
+        for n in (1000, 300)
+    }
+    assert plots.roll_curves(small, "Isomap") == {
+        "unbend": ([300, 1000], [0.003, 0.01]),
+        "scikit-learn": ([300, 1000], [0.03, 0.1]),
+    }
+    assert plots.draw_methods(results, {}, tmp_path / "one") == {}
+    written = plots.draw_methods(results, small, tmp_path / "some")
+    assert written == {"Isomap": "isomap.png"}
+    assert (tmp_path / "some" / "isomap.png").stat().st_size > 5000
+    page = summary.page([], written)
+    assert "![Isomap](summary/isomap.png)" in page
+
+
+def test_a_stage_is_bound_by_what_takes_longest():
+    machine = {"bandwidth": 10.0, "dgemm": 100.0, "sgemm": 200.0, "decision": 0.5}
+    for size, flops, decisions, by, seconds in (
+        (50.0, 100.0, 2.0, "bandwidth", 5.0),
+        (1.0, 600.0, 2.0, "arithmetic", 6.0),
+        (1.0, 100.0, 8.0, "latency", 4.0),
+    ):
+        found = limits.bound_of(size, flops, "dgemm", decisions, machine)
+        assert found == {"seconds": seconds, "by": by}
+    assert limits.bound_of(0.0, 600.0, "sgemm", 0.0, machine)["seconds"] == 3.0
 
 
 @pytest.mark.parametrize(("factor", "flagged"), [(1.0, 0), (0.81, 0), (0.79, 1), (0.5, 1), (3, 0)])
