@@ -44,7 +44,7 @@ nb::tuple monotone_stress_of(Filled<std::int32_t> first, Filled<std::int32_t> se
     const auto columns = static_cast<std::int64_t>(coordinates.shape(1));
     const auto tied = static_cast<std::int64_t>(ties.shape(0));
     std::fill_n(gradient.data(), coordinates.shape(0) * columns, 0.0);
-    SquareSums sums;
+    SquareSums sums{0, 0};
     {
         nb::gil_scoped_release release;
         const auto run = columns == 2   ? monotone_stress<2, void (*)()>

@@ -66,30 +66,48 @@ inline void sort_ties(const SortedPairs &pairs, const std::int64_t *ties, std::i
 }
 
 // Pools adjacent violators: blocks of the nearest distances that do not fall. Gives their number.
+// Means are compared as products of sums and sizes, since every division would wait for the last.
 inline std::int64_t pool_violators(const SortedPairs &pairs) {
+    double *sums = pairs.mean;
+    std::int32_t *sizes = pairs.size;
+    const double *distance = pairs.distance;
     std::int64_t blocks = 0;
     for (std::int64_t k = 0; k < pairs.count; ++k) {
-        double mean = pairs.distance[k];
+        double sum = distance[k];
         std::int32_t size = 1;
-        while (blocks && pairs.mean[blocks - 1] >= mean) {
+        while (blocks && sums[blocks - 1] * size >= sum * sizes[blocks - 1]) {
             --blocks;
-            const double before = pairs.size[blocks];
-            size += pairs.size[blocks];
-            mean += (pairs.mean[blocks] - mean) * (before / size);
+            sum += sums[blocks];
+            size += sizes[blocks];
         }
-        pairs.mean[blocks] = mean;
-        pairs.size[blocks] = size;
+        sums[blocks] = sum;
+        sizes[blocks] = size;
         ++blocks;
     }
+    for (std::int64_t b = 0; b < blocks; ++b) sums[b] /= sizes[b];
     return blocks;
 }
 
 struct SquareSums {
-    double residual = 0, distances = 0;
+    double residual, distances;
+};
+
+// A sum whose rounding does not grow with the number of terms (Kahan): a line search compares values.
+class PreciseSum {
+  public:
+    UNBEND_INLINE void add(double term) {
+        const double rest = term - lost_, next = sum_ + rest;
+        lost_ = (next - sum_) - rest;
+        sum_ = next;
+    }
+    double value() const { return sum_; }
+
+  private:
+    double sum_ = 0, lost_ = 0;
 };
 
 UNBEND_INLINE inline SquareSums sum_squares(const SortedPairs &pairs, std::int64_t blocks) {
-    SquareSums sums;
+    PreciseSum residuals, squares;
     const double *distance = pairs.distance;
     for (std::int64_t b = 0; b < blocks; distance += pairs.size[b], ++b) {
         double residual = 0, square = 0;
@@ -97,10 +115,10 @@ UNBEND_INLINE inline SquareSums sum_squares(const SortedPairs &pairs, std::int64
             residual += (distance[k] - pairs.mean[b]) * (distance[k] - pairs.mean[b]);
             square += distance[k] * distance[k];
         }
-        sums.residual += residual;
-        sums.distances += square;
+        residuals.add(residual);
+        squares.add(square);
     }
-    return sums;
+    return {residuals.value(), squares.value()};
 }
 
 // Sums 2 (d - t - f d) grad d / sum of squares, with disparities t and the stress f.
@@ -135,7 +153,7 @@ SquareSums monotone_stress(const SortedPairs &pairs, const std::int64_t *ties, s
     check();
     const std::int64_t blocks = pool_violators(pairs);
     check();
-    SquareSums sums;
+    SquareSums sums{0, 0};
     dispatch([&]() UNBEND_INLINE { sums = sum_squares(pairs, blocks); });
     if (sums.distances > 0 && sums.residual < sums.distances)
         dispatch([&]() UNBEND_INLINE {

@@ -8,6 +8,8 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 import unbend
 from unbend import MetricMDS, mds
+from unbend.mds import Pairs
+from unbend.neighbors import PointSpace
 from unbend.quality import procrustes
 
 RNG = np.random.default_rng(0)
@@ -264,3 +266,14 @@ def test_matchings_without_duplicates_take_the_same_steps():
         for copy in (None, np.arange(31))
     )
     assert np.array_equal(plain, told)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_distances_of_wide_rows_are_those_of_differences(offset):
+    rng = np.random.default_rng(11)
+    points = rng.normal(size=(40, 3000)) + offset
+    points[7] = points[3]
+    points[8] = points[3] + 1e-6 * rng.normal(size=3000)
+    found = Pairs.from_points(PointSpace(points)).dissimilarities
+    np.testing.assert_allclose(found, pdist(points), 1e-12, 0)
+    assert found.min() == 0

@@ -23,6 +23,8 @@ from unbend.report import note
 # which runs in registers and cache, take the time of one of a product, which waits for memory.
 LANCZOS_PRODUCTS = 100
 SPEED_OF_FACTORS = 2.4
+# Share of the spectrum, one in so many, from which on blocks are so wide that LAPACK is faster.
+MANY_PAIRS = 20
 # Share of the triangle from which on a factor is no longer sparse.
 FULL_FACTOR = 0.5
 
@@ -53,7 +55,8 @@ class Auto:
         sparse = is_sparse(problem.matrix) and not problem.nullity
         bottom = DENSE_FEW_ROWS if sparse else DENSE_ROWS
         few = DENSE_TOP_ROWS if problem.end == "top" else bottom
-        if n <= few or 10 * count > n:
+        many = MANY_PAIRS * count > n and n <= DENSE_ROWS
+        if n <= few or 10 * count > n or many:
             return Dense(), f"{n} rows: small enough for LAPACK", None
         if problem.end == "top":
             return Lanczos(), "top end: products with the matrix are enough", None

@@ -15,6 +15,10 @@ from unbend.report import step
 COARSER = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
 # Fraction of close pairs beyond which a whole block is computed by differences.
 FEW = 0.01
+# Columns from which on distances come from products in double precision too: those of 400 rows of
+# 10 304 columns took four times as long as all of SMACOF. Squares below this share of those of the
+# rows about their mean would lose more than two digits.
+WIDE, CLOSE = 1000, 0.01
 
 Precision = type[np.float32] | type[np.float64]
 
@@ -68,8 +72,10 @@ class Pairs:
             return space.metric.norm.between(features[rows], features[rows.start :])
 
         rows_of: Callable[[slice], FloatArray] = by_differences
-        if dtype == np.float32 and euclidean_features(space) is not None:
-            rows_of = _by_products(features, by_differences)
+        columns = features.shape[1]
+        if euclidean_features(space) is not None and (dtype == np.float32 or columns >= WIDE):
+            close = (columns + 4) / COARSER if dtype == np.float32 else CLOSE
+            rows_of = _by_products(features, by_differences, close)
         return cls(space.n, upper_triangle(space.n, dtype, rows_of))
 
     @property
@@ -169,16 +175,15 @@ def upper_triangle(n: int, dtype: type, rows_of: Callable[[slice], FloatArray]) 
 
 
 def _by_products(
-    points: FloatArray, by_differences: Callable[[slice], FloatArray]
+    points: FloatArray, by_differences: Callable[[slice], FloatArray], close: float
 ) -> Callable[[slice], FloatArray]:
-    """Distances by |x|² + |y|² − 2xy, good to single precision.
+    """Distances by |x|² + |y|² − 2xy; by differences where their square is below a share of these.
 
     Squared norms carry the rounding of D double-precision terms. Pairs so close that cancellation
-    would exceed single precision are computed by differences.
+    would exceed single precision, or two digits of double precision, are computed by differences.
     """
     centered = points - points.mean(axis=0)
     squares = np.einsum("ij,ij->i", centered, centered)
-    close = (points.shape[1] + 4) / COARSER
 
     def rows_of(rows: slice) -> FloatArray:
         sizes = squares[rows, None] + squares[rows.start :]

@@ -19,6 +19,8 @@ from unbend.report import step
 MEMORY = 10
 # Armijo constant of sufficient decrease, and the largest number of step reductions.
 ARMIJO, HALVINGS = 1e-4, 20
+# Share of the value below which rounding hides a decrease.
+UNSEEN = 4 * float(np.finfo(np.float64).eps)
 
 Minimised = Objective | JoinedStress
 
@@ -127,6 +129,8 @@ def _search(
     # No step is longer than the configuration: stress-1 does not determine its scale.
     length = min(1.0, float(np.linalg.norm(x)) / max(float(np.linalg.norm(direction)), 1e-300))
     for _ in range(HALVINGS if slope < 0 else 0):
+        if -length * slope <= UNSEEN * value:
+            break
         moved = x + length * direction
         new_value, new_gradient = objective(moved)
         if new_value <= value + ARMIJO * length * slope and new_value < value:
