@@ -1,9 +1,10 @@
 """How soon a fit of 100 000 rows stops: `python -m benchmarks.cancellation [METHOD ...]`.
 
-Two figures for each method, in seconds of CPU of one thread, so that other work on the machine does
-not count: the longest time between two calls of the progress callback, which could cancel the fit
-there, with the stage in which it was, and the longest time from Ctrl-C to KeyboardInterrupt, over
-signals at points spread evenly over the fit.
+Methods that store all pairs refuse so many rows; the figure is how soon. (Several matrices of so
+many objects do not fit in memory themselves.) For the others there are two, in seconds of CPU of
+one thread, so that other work on the machine does not count: the longest time between two calls of
+the progress callback, which could cancel the fit there, with the stage in which it was, and the
+longest time from Ctrl-C to KeyboardInterrupt, over signals at points spread evenly over the fit.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import numpy as np
 
 import unbend
 from benchmarks.measure import in_new_process
+from unbend.memory import NotEnoughMemory
 from unbend.progress import Cancelled
 
 RESULTS = Path(__file__).with_suffix(".json")
@@ -44,7 +46,14 @@ METHODS: dict[str, dict[str, Any]] = {
     "DiffusionMaps": {},
     "NeighborEmbedding": {"max_iter": 50},
     "SpectralClustering": {},
+    "SubspaceRecognizer": {},
+    "LandmarkMVU": {},
+    "MVU": {},
+    "Isomap": {},
+    "NonmetricMDS": {},
 }
+# Refusals do not depend on the machine; all others take less.
+MEMORY = 8_000_000_000
 
 
 def make(name: str) -> Any:
@@ -57,7 +66,8 @@ def make(name: str) -> Any:
 
 def fit(name: str, rows: np.ndarray) -> None:
     """Fit with classes where they are needed."""
-    make(name).fit(rows, np.arange(len(rows)) % 3)
+    with unbend.memory_limit(MEMORY):
+        make(name).fit(rows, np.arange(len(rows)) % 3)
 
 
 def longest_gap(name: str, rows: np.ndarray) -> tuple[float, str, float]:
@@ -117,7 +127,11 @@ def measure(name: str) -> dict[str, Any]:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     fit(name, unbend.datasets.swiss_roll(500, random_state=0).points)
     rows = np.asarray(unbend.datasets.swiss_roll(ROWS, random_state=0).points)
-    gap, where, seconds = longest_gap(name, rows)
+    start = time.process_time()
+    try:
+        gap, where, seconds = longest_gap(name, rows)
+    except NotEnoughMemory:
+        return {"status": "refused", "after": round(time.process_time() - start, 3)}
     interrupt = longest_interrupt(name, rows, min(seconds, LONGEST / SIGNALS))
     return {
         "status": "done",
@@ -140,7 +154,7 @@ def main() -> None:
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for name in given.methods:
         known[name] = in_new_process(
-            "benchmarks.cancellation", "--one", name, threads=1, timeout=300
+            "benchmarks.cancellation", "--one", name, threads=1, timeout=1800
         )
         print(name, known[name], file=sys.stderr, flush=True)
         RESULTS.write_text(json.dumps(known, indent=1) + "\n")

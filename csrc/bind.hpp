@@ -26,10 +26,17 @@ inline Poll poll_of(const nb::object &function) {
     };
 }
 
-// The same for loops that tell of no progress: lets Ctrl-C through.
+// What `check_signals` asks beside the signals; it raises to stop a loop. Kept until the process ends.
+inline PyObject *&asked() {
+    static PyObject *function = nullptr;
+    return function;
+}
+
+// The same for loops that tell of no progress: lets Ctrl-C through, and a callback that cancels.
 inline void check_signals() {
     nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (asked() != nullptr) nb::borrow<nb::callable>(asked())();
 }
 
 }  // namespace unbend

@@ -3,6 +3,14 @@
 
 NB_MODULE(_native, module) {
     module.doc() = "Compiled kernels; unbend._kernels.reference holds their plain twins.";
+    module.def(
+        "ask_with",
+        [](nanobind::callable function) {
+            nanobind::handle before(unbend::asked());
+            unbend::asked() = function.release().ptr();
+            before.dec_ref();
+        },
+        nanobind::arg("function"));
     bind_cholesky(module);
     bind_clusters(module);
     bind_descent(module);

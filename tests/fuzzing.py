@@ -1,4 +1,4 @@
-"""Random fits under laws: `python -m tests.fuzzing --seconds 600 --seed 0`.
+"""Random fits under laws: `python -m tests.fuzzing --seconds 600 --seed 0`, or `--cases 10000`.
 
 A case is data, an estimator and its parameters, all drawn from its number. A fit may be refused by
 a sentence; otherwise these laws hold.
@@ -295,15 +295,18 @@ def _broken(method: type, options: dict[str, Any], rows: np.ndarray, folder: Pat
 
 
 def main() -> None:
-    """Try cases until the time is over."""
+    """Try cases until the time is over, or as many as asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--cases", type=int, help="in place of --seconds")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     counts: Counter[str] = Counter()
-    end, number = time.monotonic() + arguments.seconds, arguments.seed
+    number = arguments.seed
+    seconds = arguments.seconds if arguments.cases is None else np.inf
+    end, last = time.monotonic() + seconds, number + (arguments.cases or sys.maxsize)
     with tempfile.TemporaryDirectory() as folder:
-        while time.monotonic() < end:
+        while time.monotonic() < end and number < last:
             failure = attempt(number, Path(folder))
             word = failure if failure in (None, "refused") else "failed"
             counts[word or "held"] += 1

@@ -18,9 +18,8 @@ from unbend.memory import NotEnoughMemory
 MEASURED = Path(__file__).parent.parent / "benchmarks" / "memory.json"
 # Peaks below this are mostly what the allocator keeps, in MB.
 NOISE = 4.0
-# Their Newton matrices grow with the rank of the solution on data of ten dimensions and more: these
-# are counted on their own before they are allocated.
-DEPEND_ON_DIMENSION = ("MVU", "LandmarkMVU")
+# Families that no constant was chosen on.
+JUDGES = ("clusters", "balls")
 
 
 def measured() -> dict[str, float]:
@@ -33,20 +32,21 @@ def measured() -> dict[str, float]:
 def test_predictions_are_within_half_of_what_was_measured(most: int) -> None:
     from benchmarks.memory import make_rows
 
-    draw, judged = cache(make_rows), 0
+    draw, judged = cache(make_rows), set[tuple[str, str]]()
     for name, peak in measured().items():
         method, family, n = name.split()
         if int(n) > most:
             continue
         rows = draw(family, int(n))
         predicted = predict_peak(getattr(unbend, method)(), *rows.shape, rows)
-        # Spectral clustering is judged by its eigenmaps.
-        if predicted is None or (family == "clusters" and method in DEPEND_ON_DIMENSION):
+        if predicted is None:  # spectral clustering is judged by its eigenmaps
             continue
         if max(peak, predicted / 1e6) > NOISE:
             assert 1 / 1.5 < predicted / 1e6 / peak < 1.5, (name, predicted / 1e6, peak)
-            judged += family == "clusters"
-    assert judged >= 8  # families that no constant was chosen on
+            if family in JUDGES:
+                judged.add((method, family))
+    assert len(judged) >= 12
+    assert ("LandmarkMVU", "balls") in judged
 
 
 @pytest.mark.parametrize("name", PEAKS)
@@ -63,7 +63,7 @@ def test_a_fit_that_cannot_fit_is_refused_before_anything_large_is_allocated(nam
     assert peak < 2 * rows.nbytes
 
 
-@pytest.mark.parametrize("name", ["LLE", "LTSA"])
+@pytest.mark.parametrize("name", ["LLE", "LTSA", "MVU", "LandmarkMVU"])
 def test_the_fill_of_many_dimensions_is_refused_before_the_fit(name: str) -> None:
     # A sheet of as many rows would fit in this limit, and a factor in ten dimensions does not.
     rows = np.random.default_rng(0).uniform(size=(4000, 10))

@@ -283,3 +283,16 @@ def test_rounding_does_not_take_samples_out_of_the_subspace():
     assert np.all(model.identify(inside).subspace_distance <= model.subspace_threshold_)
     outside = inside + 1e-9 * rng.normal(size=(500, 5))
     assert np.mean(model.identify(outside).subspace_distance > model.subspace_threshold_) > 0.99
+
+
+def test_a_callback_is_asked_between_blocks_of_distances(trained, monkeypatch):
+    """All pairs of 100 000 examples take minutes: a fit must stop before they are compared."""
+    X, y, expected = trained
+    monkeypatch.setattr("unbend.recognition.examples.HELD_BYTES", 24 * 10 * len(X))
+    seen = []
+    with unbend.monitoring(lambda progress: seen.append(progress)):
+        fitted = RECOGNIZER(n_components=20, false_acceptance=0.1).fit(X, y)
+    assert fitted.example_threshold_ == expected.example_threshold_
+    assert len([one for one in seen if one.stage == "subspace"]) >= len(X) // 10
+    asked = len([one for one in seen if one.stage == "thresholds"])
+    assert asked >= 25 * (len(X) - len(X) // 25) // 10

@@ -18,6 +18,7 @@ def bounds() -> dict[str, str]:
     project = PROJECT["project"]
     extras = project["optional-dependencies"]
     listed = [
+        *PROJECT["build-system"]["requires"],
         *project["dependencies"],
         *(one for name, some in extras.items() if name not in ("all", "export") for one in some),
     ]

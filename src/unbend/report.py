@@ -211,6 +211,8 @@ def _format_fact(fact: Fact) -> str:
 
 _report: ContextVar[Report | None] = ContextVar("unbend_report", default=None)
 _stage: ContextVar[Stage | None] = ContextVar("unbend_stage", default=None)
+# What the running stage has done, and of how much.
+_progress: ContextVar[tuple[int, int]] = ContextVar("unbend_progress", default=(0, 1))
 # Warnings of a trial, which are issued only if its fit is taken.
 _held: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("unbend_held", default=None)
 
@@ -271,7 +273,7 @@ def stage(name: str) -> Iterator[Stage]:
     report = _report.get()
     if report is not None:
         report.stages.append(record)
-    token = _stage.set(record)
+    tokens = _stage.set(record), _progress.set((0, 1))
     start = time.perf_counter()
     try:
         if callback_var.get() is not None:
@@ -281,7 +283,8 @@ def stage(name: str) -> Iterator[Stage]:
             advance(name, 1, 1)
     finally:
         record.seconds = time.perf_counter() - start
-        _stage.reset(token)
+        _stage.reset(tokens[0])
+        _progress.reset(tokens[1])
 
 
 def note(**facts: Fact | np.generic) -> None:
@@ -314,7 +317,15 @@ def step(done: int, total: int) -> None:
     """Report progress within the running stage."""
     record = _stage.get()
     if record is not None and callback_var.get() is not None:
+        _progress.set((done, total))
         advance(record.name, done, total)
+
+
+def ask() -> None:
+    """Let the callback cancel within a long step: report the last progress again."""
+    record = _stage.get()
+    if record is not None and callback_var.get() is not None:
+        advance(record.name, *_progress.get())
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

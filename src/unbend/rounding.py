@@ -6,7 +6,7 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray
-from unbend.report import note, warn
+from unbend.report import ask, note, warn
 
 # Runs of k-means, iterations of each, and the squared move of all centers, relative to the mean
 # variance of the columns, at which a run ends: those of scikit-learn.
@@ -89,6 +89,7 @@ def _improve(unit: FloatArray, rotation: FloatArray, steps: int) -> tuple[FloatA
     """Rotation, the sum of singular values that it reaches, and whether that stopped growing."""
     total = -np.inf
     for _ in range(steps):
+        ask()
         labels = np.argmax(unit @ rotation, axis=1)
         sums = np.zeros_like(rotation)
         np.add.at(sums.T, labels, unit)

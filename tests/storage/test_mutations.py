@@ -13,6 +13,7 @@ from tests.conformance.cases import refused
 from tests.storage import mutations
 from tests.storage.cases import POINTS
 from tests.storage.mutations import array_bytes, attempt, members, names, packed
+from unbend.progress import Cancelled
 from unbend.storage import classes
 from unbend.storage.archive import memory_bound, parsed_size
 
@@ -57,6 +58,21 @@ def test_what_once_failed_after_loading_is_refused(number: int, tmp_path: Path) 
 def test_a_sparse_matrix_of_too_many_rows_is_refused(tmp_path: Path) -> None:
     # Its shape is beyond 64 bits, which once was an OverflowError.
     attempt(40889, tmp_path, names())
+
+
+@pytest.mark.parametrize("error", [MemoryError, Cancelled, KeyboardInterrupt])
+def test_an_interrupt_while_parts_are_checked_is_not_taken_for_damage(
+    error: type[BaseException], whole: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def strike(space: Any) -> bool:
+        raise error
+
+    path = tmp_path / "model.unbend"
+    path.write_bytes(whole)
+    unbend.load(path)
+    monkeypatch.setattr("unbend.storage.shapes._measures", strike)
+    with pytest.raises(error):
+        unbend.load(path)
 
 
 @pytest.fixture(scope="module")

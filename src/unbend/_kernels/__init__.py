@@ -10,6 +10,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from unbend.report import ask
+
 REFERENCE = "unbend._kernels.reference"
 
 
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from unbend._kernels import reference as kernels
 else:
     kernels = _choose()
+
+kernels.ask_with(ask)
 
 name = "reference" if vars(kernels)["__name__"] == REFERENCE else "native"
 

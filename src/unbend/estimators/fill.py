@@ -24,7 +24,7 @@ SHEET, TRIANGLE = 1.3, 2.0
 
 
 def predict_fill(
-    rows: FloatArray, neighbors: int, alignment: bool, wanted: int, sample: int = SAMPLE
+    rows: FloatArray, neighbors: int, alignment: bool, wanted: int | None, sample: int = SAMPLE
 ) -> float:
     """Predict how many numbers the factor of a kernel stores; zero where the fit takes none.
 
@@ -36,8 +36,8 @@ def predict_fill(
         Neighbours of each row.
     alignment : bool
         Whether all pairs within a neighbourhood are entries, as of LLE and LTSA, or only edges.
-    wanted : int
-        Eigenpairs, by which a graph Laplacian is or is not factorised.
+    wanted : int or None
+        Eigenpairs, by which a graph Laplacian is or is not factorised; with None it always is.
     sample : int
         Rows of the sample.
     """
@@ -58,7 +58,7 @@ def predict_fill(
     return float(many * growth)
 
 
-def _stored(rows: FloatArray, neighbors: int, alignment: bool, wanted: int) -> float:
+def _stored(rows: FloatArray, neighbors: int, alignment: bool, wanted: int | None) -> float:
     """Count the numbers of the factor for these rows; zero where the solver takes none."""
     n = len(rows)
     near = PointSpace(np.asarray(rows, dtype=np.float64)).nearest(min(neighbors, n - 1))
@@ -66,7 +66,8 @@ def _stored(rows: FloatArray, neighbors: int, alignment: bool, wanted: int) -> f
     graph = csr_array((ones, near.indices, near.offsets), shape=(n, n)) + eye_array(n)
     matrix = csr_array(graph.T @ graph if alignment else graph + graph.T)
     # Sums of ones do not cancel: the pattern is that of the kernel.
-    most = inf if alignment else worth_factorising(SpectralProblem(matrix, "bottom"), wanted)
+    always = alignment or wanted is None
+    most = inf if always else worth_factorising(SpectralProblem(matrix, "bottom"), wanted or 0)
     analysis = analyse(matrix, most).analysis
-    wide = not alignment and analysis.entries > FULL_FACTOR * n**2 / 2
+    wide = not always and analysis.entries > FULL_FACTOR * n**2 / 2
     return 0.0 if wide or not analysis.complete else float(analysis.stored)

@@ -3,16 +3,18 @@
 Bytes beside X itself, with default parameters but the number of neighbours and landmarks. The
 constants are measured on Swiss rolls and cubes, and judged on clusters in 20 columns
 (`benchmarks/memory.py`). The sparse factor of local methods depends on the intrinsic dimension: it
-is predicted from the rows, and without them that of a sheet. The Newton matrix of unfolding is that
-of a sheet; in higher dimension it is larger, and checked on its own before allocation.
+is predicted from the rows, and without them that of a sheet. So are the factor by which landmarks
+write the other rows, and the Newton matrix of unfolding with its rank.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log2
 from typing import Any
 
 from unbend.arrays import FloatArray
 from unbend.estimators.fill import predict_fill
+from unbend.estimators.unfolding_memory import HIGH_RANK, dense_newton, expected_rank
 from unbend.memory import check_fits, fits, is_limited
 
 # A fit is refused before it begins if even this share of the prediction does not fit.
@@ -35,6 +37,8 @@ class Peak:
     # Of pairs up to `DOUBLE_ROWS` rows.
     small_pair: float = 0.0
     landmark: float = 0.0
+    # For each landmark, row and neighbour.
+    edge: float = 0.0
     landmarks: int = 0
     # Bytes of columns of landmarks that are held at a time, at most.
     block: float = float("inf")
@@ -46,13 +50,17 @@ class Peak:
     krylov: float = 0.0
     # Whether the factor is that of an alignment kernel, which no other solver replaces.
     alignment: bool = True
+    # Whether entries are blocks of the rank of an unfolded kernel.
+    blocks: bool = False
+    # Neighbours that write a row, at least.
+    writers: int = 0
 
     def __call__(self, n: int, columns: int, neighbors: int, landmarks: int) -> float:
         """Predict the peak in bytes."""
         pair = self.small_pair if self.small_pair and n <= DOUBLE_ROWS else self.pair
         linear = self.row + self.column * columns + self.neighbor * neighbors
         linear += self.log * log2(max(n, 2)) * neighbors / NEIGHBORS
-        held = min(self.landmark * min(landmarks, n) * n, self.block)
+        held = min((self.landmark + self.edge * neighbors) * min(landmarks, n) * n, self.block)
         return n * (linear + pair * n) + held
 
 
@@ -71,8 +79,16 @@ PEAKS = {
     "NonmetricMDS": Peak(pair=60, instead="use LandmarkMDS"),
     "Isomap": Peak(row=4000, pair=4, small_pair=8, instead="use LandmarkIsomap, or LTSA"),
     "LandmarkIsomap": Peak(row=700, landmark=16, landmarks=200, instead="use fewer landmarks"),
-    "MVU": Peak(pair=42, instead="use LandmarkMVU"),
-    "LandmarkMVU": Peak(row=13_500, instead="use fewer landmarks, or LandmarkIsomap"),
+    "MVU": Peak(log=850, instead="use LandmarkMVU", stored=18.5, blocks=True),
+    "LandmarkMVU": Peak(
+        landmark=25,
+        edge=15,
+        landmarks=50,
+        instead="use fewer landmarks, or LandmarkIsomap",
+        stored=18,
+        beside=2000,
+        writers=12,
+    ),
     **dict.fromkeys(
         ("LLE", "SupervisedLLE", "LTSA", "HessianLLE"),
         Peak(log=180, instead=FEWER, stored=18, beside=700),
@@ -110,12 +126,29 @@ def predict_peak(
         return None
     neighbors, landmarks = given.get("n_neighbors"), given.get("n_landmarks")
     neighbors = neighbors if isinstance(neighbors, int) else NEIGHBORS
-    if rows is not None and peak.stored:
-        stored = predict_fill(rows, neighbors, peak.alignment, given["n_components"] + 1)
-        linear = peak.column * columns + peak.beside + (0.0 if stored else peak.krylov)
-        return int(n * linear + peak.stored * stored)
     landmarks = landmarks if isinstance(landmarks, int) else peak.landmarks
-    return int(peak(n, columns, neighbors, landmarks))
+    sheet = peak(n, columns, neighbors, landmarks)
+    if rows is None or not peak.stored:
+        return int(sheet)
+    filled = _predict_filled(peak, given, rows, max(neighbors, peak.writers))
+    if not peak.writers:
+        return int(filled)
+    # The factor by which landmarks write all rows is gone when their kernel is unfolded.
+    return int(max(filled, sheet + dense_newton(min(landmarks, n), rows)))
+
+
+def _predict_filled(
+    peak: Peak, given: Mapping[str, Any], rows: FloatArray, neighbors: int
+) -> float:
+    """Predict the peak of a method with a sparse factor from the rows."""
+    n, columns = rows.shape
+    if peak.blocks:
+        stored = predict_fill(rows, neighbors, bool(given["complete"]), None)
+        stored *= expected_rank(given, rows) ** 2
+    else:
+        stored = predict_fill(rows, neighbors, peak.alignment, given["n_components"] + 1)
+    linear = peak.column * columns + peak.beside + (0.0 if stored else peak.krylov)
+    return float(n * linear + peak.stored * stored)
 
 
 # Words that change what X is: then it has pairs already.
@@ -133,7 +166,8 @@ def check_peak(estimator: Any, rows: FloatArray) -> None:
     peak = PEAKS[name]
     _check(size, name, n)
     # A full triangle is the worst: where that fits, the rows need not be looked at.
-    if peak.stored and peak.alignment and not fits(int(peak.stored * n * n / 2)):
+    full = peak.stored * n * n / 2 * (HIGH_RANK**2 if peak.blocks else 1)
+    if peak.stored and peak.alignment and not fits(int(full)):
         _check(predict_peak(estimator, n, columns, rows) or 0, name, n)
 
 

@@ -21,7 +21,7 @@ from unbend.memory import reserve
 from unbend.methods.lle import reconstruction_weights
 from unbend.mvu import Edges, Unfolding, graph_edges, unfold_in_span
 from unbend.neighbors import GraphSpace, Neighbors
-from unbend.report import note, warn
+from unbend.report import ask, note, warn
 from unbend.validation.parameters import Choice, Integer, Real, declare, inherit, param
 from unbend.validation.random_state import generator
 
@@ -211,17 +211,20 @@ def written_by(
     joined = csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=(n, n))
     joined = csr_array(joined + joined.T)
     springs: csr_array = csr_array(diags_array(joined.sum(axis=1)) - joined)
+    ask()
     kernel = csr_array(errors.T @ errors + FAINT * springs)
+    ask()
     rest = np.setdiff1d(np.arange(n), landmarks)
     columns = np.zeros((n, len(landmarks)))
     columns[landmarks, np.arange(len(landmarks))] = 1.0
     if len(rest):
         pull = np.ascontiguousarray(-kernel[rest][:, landmarks].toarray())
         solved = np.empty_like(pull)
-        analyse(csr_array(kernel[rest][:, rest])).factor(0.0, n_threads).solve(
-            pull, n_threads, solved
-        )
+        inner = csr_array(kernel[rest][:, rest])
+        ask()
+        analyse(inner).factor(0.0, n_threads).solve(pull, n_threads, solved)
         columns[rest] = solved
+        ask()
     return columns
 
 

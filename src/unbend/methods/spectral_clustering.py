@@ -14,7 +14,7 @@ from unbend.estimators.inputs import graph_lengths
 from unbend.graphs import normalized_cut
 from unbend.lazy import by_partitions
 from unbend.methods.laplacian_eigenmaps import UNMEASURED, LaplacianEigenmaps
-from unbend.report import note, warn
+from unbend.report import ask, note, stage, warn
 from unbend.rounding import discretize, kmeans
 from unbend.validation.parameters import (
     Choice,
@@ -135,9 +135,12 @@ class SpectralClustering(ClusterMixin, Model):
         self.report_ = eigenmaps.report_
         self.eigenvalues_ = eigenmaps.eigenvalues_
         self.embedding_ = self._rows_to_round(eigenmaps.embedding_)
-        self._turn, self._centers = self._round(self.embedding_)
-        self.labels_ = self._nearest(self.embedding_)
-        self.ncut_ = self._normalized_cut()
+        with stage("clusters") as rounding:
+            self._turn, self._centers = self._round(self.embedding_)
+            ask()
+            self.labels_ = self._nearest(self.embedding_)
+            self.ncut_ = self._normalized_cut()
+        self.report_.stages.append(rounding)
         return self
 
     def _normalized_cut(self) -> float:

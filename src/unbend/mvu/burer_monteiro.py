@@ -15,7 +15,7 @@ from unbend.arrays import FloatArray
 from unbend.mvu.curvature import Curvature, DenseCurvature, NewtonMatrix
 from unbend.mvu.edges import Edges, SubspaceEdges
 from unbend.mvu.relaxation import Relaxation
-from unbend.report import step
+from unbend.report import ask, step
 
 MAX_STEPS = 300
 # Relative tolerance of the optimality conditions.
@@ -244,6 +244,7 @@ class _Newton:
             enough = before + 1e-4 * length * fall + 1e-12 * abs(before)
             coordinates = state.coordinates + length * way.move
             for _ in range(1 + CORRECTIONS):
+                ask()
                 tried = State.at(self.edges, coordinates, aim, state.tensions)
                 allowance = self.relaxation.update_allowance(aim, tried.stretch)
                 tried = replace(tried, allowance=allowance)

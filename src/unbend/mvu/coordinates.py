@@ -12,7 +12,7 @@ from unbend.graphs import geodesics
 from unbend.local import barycentric_weights
 from unbend.mvu.edges import Edges
 from unbend.neighbors.space import centered_gram, principal_coordinates
-from unbend.report import step
+from unbend.report import ask, step
 
 # Largest number of landmarks.
 LANDMARKS = 200
@@ -33,6 +33,7 @@ def landmark_isomap(edges: Edges, rank: int, rng: np.random.Generator) -> FloatA
     lengths = csr_array((np.tile(np.sqrt(edges.squares), 2), ends), shape=(n, n))
     chosen = np.arange(n) if n <= LANDMARKS else np.sort(rng.choice(n, LANDMARKS, replace=False))
     squares = np.square(geodesics(lengths, chosen))
+    ask()
     between = squares[:, chosen]
     centered = between - between.mean(axis=0) - between.mean(axis=1)[:, None] + between.mean()
     values, vectors = np.linalg.eigh(-0.5 * centered)
@@ -41,6 +42,7 @@ def landmark_isomap(edges: Edges, rank: int, rng: np.random.Generator) -> FloatA
     weights = vectors[:, used] / np.sqrt(values[used])
     found = np.zeros((n, rank))
     found[:, : weights.shape[1]] = -0.5 * (squares - between.mean(axis=1)[:, None]).T @ weights
+    ask()
     spread = float(np.sqrt(np.square(found).mean()))
     return found + JITTER * spread * rng.standard_normal(found.shape)
 

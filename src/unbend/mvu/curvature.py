@@ -14,12 +14,15 @@ from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.cached import cached_property
 from unbend.memory import reserve
 from unbend.mvu.edges import Edges, SubspaceEdges
+from unbend.report import ask
 
 if TYPE_CHECKING:
     from unbend._kernels.reference import Analysis, Factor
 
 # Largest shift: beyond it the curvature of the problem is lost.
 MOST_SHIFT = 1e16
+# Bytes of products of edges and coordinates that are summed at a time.
+CHUNK = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +110,10 @@ class BlockLayout:
         )
         blocks = csr_array((numbers, places), shape=(n, n))
         blocks.sort_indices()
+        ask()
         size, ones = n * rank, np.ones((len(blocks.data), rank, rank))
         whole = bsr_array((ones, blocks.indices, blocks.indptr), shape=(size, size)).tocsr()
+        ask()
         row = whole.indptr.astype(np.int64)
         owner = np.repeat(every, np.diff(blocks.indptr))
         within = np.arange(len(owner)) - blocks.indptr[owner]
@@ -187,6 +192,7 @@ class Curvature:
         while shift < MOST_SHIFT:
             if abs(shift - 1.0) < 0.05:
                 shift = 1.2
+            ask()
             found = self.matrix.factor(values, shift)
             self.factors += 1
             translations = self.matrix.rank if shift < 1 else 0
@@ -194,6 +200,8 @@ class Curvature:
                 # A smaller shift was just too small: it is tried again after a step without.
                 self.shift = shift if self.concave else max(shift / 4.0, 1e-9)
                 return found, shift
+            # One factor is held at a time.
+            found = None
             self.concave = shift
             shift *= 6.0
         raise FloatingPointError
@@ -243,8 +251,9 @@ class DenseCurvature:
         size = edges.p * rank
         roots = np.sqrt(2.0 * stiffness) / edges.squares
         matrix = np.kron(edges.laplacian(tensions) - np.eye(edges.p), np.eye(rank))
-        for rows in row_chunks(len(roots), 8 * size, 1 << 25):
+        for rows in row_chunks(len(roots), 8 * size, CHUNK):
             scaled = roots[rows, None] * differences[rows]
             products = (edges.vectors[rows, :, None] * scaled[:, None, :]).reshape(-1, size)
             matrix += products.T @ products
+            ask()
         return matrix

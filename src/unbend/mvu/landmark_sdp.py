@@ -19,7 +19,7 @@ from unbend.mvu.curvature import DenseCurvature
 from unbend.mvu.edges import Edges, SubspaceEdges, center, orthonormal_basis
 from unbend.mvu.relaxation import Inequality, Relaxation, Soft
 from unbend.mvu.sdp import Constraint, Unfolding, relaxation_of, stiffness, unfolding_of
-from unbend.report import note
+from unbend.report import ask, note
 
 # Extra columns of the first factor; number and size of increases of the rank.
 SPARE, ROUNDS, MORE = 2, 5, 2
@@ -62,7 +62,9 @@ def unfold_in_span(
     rank = min(columns.shape[1], max(dimensions, 2) + SPARE)
     _reserve(edges, columns.shape[1], rank)
     basis = orthonormal_basis(columns)
+    ask()
     whole = SubspaceEdges.of(scaled, basis)
+    ask()
     rng = np.random.default_rng(0) if rng is None else rng
     rank = min(basis.shape[1], rank)
     start = basis.T @ landmark_isomap(scaled, rank, rng)

@@ -12,6 +12,7 @@ from unbend.extension import Linear, LinearInverse, subspace_distances
 from unbend.neighbors import PointSpace
 from unbend.neighbors.metrics import EUCLIDEAN
 from unbend.neighbors.opening import make_space
+from unbend.report import step
 
 # Distances of samples to all examples that are held at a time.
 HELD_BYTES = 1 << 26
@@ -61,6 +62,7 @@ class Examples:
             distance[some] = distances.min(axis=1)
             own = self.codes[nearest[some], None] == self.codes
             other[some] = np.where(own, np.inf, distances).min(axis=1)
+            step(some.stop, m)
         # One class has no other; duplicates of two classes are as near to the one as to the other.
         ratio = np.ones(m)
         np.divide(distance, other, out=ratio, where=np.isfinite(other) & (other > 0))
@@ -151,6 +153,7 @@ def class_spread(space: PointSpace, codes: IntArray) -> FloatArray:
         excluded = codes[some, None] != codes
         excluded[np.arange(len(distances)), np.arange(n)[some]] = True
         nearest[some] = np.where(excluded, np.inf, distances).min(axis=1)
+        step(some.stop, n)
     several = np.bincount(codes) > 1
     sums = np.bincount(codes, weights=np.where(several[codes], nearest, 0.0))
     own = sums / np.bincount(codes)

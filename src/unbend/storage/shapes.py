@@ -13,6 +13,7 @@ import numpy as np
 from unbend.extension import AllGeodesics, NeighborExtension
 from unbend.gram.distances import SimilaritySquares, Squares
 from unbend.neighbors import PointSpace, Space
+from unbend.progress import Cancelled
 from unbend.storage.archive import DamagedFile
 from unbend.storage.classes import fields, value_name
 
@@ -311,8 +312,9 @@ def check_rule(name: str, rule: Callable[[Any], bool], value: Any) -> None:
     try:
         with np.errstate(all="ignore"):
             holds = rule(value)
-    except (DamagedFile, ImportError):
-        # A metric may need a package that is not installed here.
+    except (DamagedFile, ImportError, MemoryError, Cancelled):
+        # A metric may need a package that is not installed here. Lack of memory and a callback that
+        # cancels are no damage: what a file can ask for was bounded by its length.
         raise
     except Exception as error:
         # Rules touch what a file says before anything else does: what goes wrong is its damage.

@@ -78,7 +78,7 @@ from unbend._kernels.reference.sparse_graphs import (
     squared_products,
 )
 from unbend._kernels.reference.stress import monotone_stress, stress
-from unbend._kernels.reference.team import Team
+from unbend._kernels.reference.team import Team, ask_with
 
 __all__ = [
     "Analysis",
@@ -93,6 +93,7 @@ __all__ = [
     "align",
     "align_rows",
     "analyse",
+    "ask_with",
     "attract",
     "attractive_energy",
     "barycentric_weights",

@@ -1,5 +1,6 @@
-"""Teams of threads, which NumPy does not need."""
+"""Teams of threads and questions during long loops, which NumPy does not need."""
 
+from collections.abc import Callable
 from types import TracebackType
 
 
@@ -25,3 +26,12 @@ class Team:
         traceback: TracebackType | None,
     ) -> None:
         """End the threads."""
+
+
+def ask_with(function: Callable[[], None]) -> None:
+    """Set what loops that report no progress call now and then; here no loop takes that long.
+
+    Examples
+    --------
+    >>> ask_with(lambda: None)
+    """
