@@ -1,17 +1,19 @@
 """Advice: errors of the method that `suggest` names against those of all methods.
 
-python -m benchmarks.noise.advice --first 260 --count 400 [--what methods suggestions]
+python -m benchmarks.noise.advice --half reporting --first 480 --count 520 [--seconds 60]
+python -m benchmarks.noise.advice --half fresh --first 480 --count 530 --what methods suggestions
+python -m benchmarks.noise.advice --half reporting --first 480 --count 580 --what dimensions
 python -m benchmarks.noise.advice --half calibration --count 40 --what repeats
-python -m benchmarks.noise.advice --first 142 --count 240 --what dimensions
 
-Two files, which later runs go on with: advice_methods_1000.json holds the errors of every method,
-advice_1000.json what `suggest(for_="chart")` found and the error of its method, on 1000 rows at
-most; those of 2000 rows and of equal factors are of earlier rules. advice_repeats.json holds the
-errors of every method on two draws of 500 rows: how often the best on one is within a tenth of the
-best on the other bounds what any rule can reach; advice_dimensions.json holds the dimension alone,
-on 2000 rows at most. Rules were calibrated on the calibration half, `folded`, and `fresh` from
-number 1000 on, and judged on the reporting half from number 260 on: the even ones were looked at
-before the factors of the scores were set.
+Cases are measured in the order of their numbers and written to files, which a later run goes on
+with. advice_methods_1000.json holds the errors of every method on 1000 rows at most,
+advice_1000.json what `suggest(for_="chart")` found there, and the error of its method;
+advice_dimensions.json holds the dimension alone, on 2000 rows at most. advice_repeats.json would
+hold the errors of every method on two draws of 500 rows: how often the best on one is within a
+tenth of the best on the other. Files with other names are of earlier rules.
+
+Rules were calibrated on the calibration half, `folded`, and `seen` and `fresh` from number 1000 on,
+and judged on `reporting` and `fresh` from number 480 on.
 """
 
 import argparse
@@ -107,6 +109,7 @@ def measure_suggestion(case: Case, known: dict[str, Any]) -> dict[str, Any]:
         "suggested": " ".join(str(suggestion.estimator).split()),
         "verdict": found.verdict,
         "error": error_of(suggestion.estimator, draw),
+        "tried": {name: round(one.error, 5) for name, one in found.charts.items()},
         "reason": suggestion.reasons[1],
         "seconds": round(seconds, 2),
         "findings": facts,
@@ -175,6 +178,13 @@ def summarize(half: str) -> None:
         for one in _read("suggestions")
         if one["case"].startswith(half) and one["case"] in methods
     ]
+    for one, other in pairs:
+        best = min(other["errors"], key=lambda name: other["errors"][name])
+        bad = "" if is_good(one["error"], min(other["errors"][best], one["error"])) else "  <--"
+        print(
+            f"{one['case']} {one['family']} d={one['d']} ({one['verdict']}), noise {one['share']}: "
+            f"{one['error']:.3f} {one['suggested']}, best {other['errors'][best]:.3f} {best}{bad}"
+        )
     for name, some in (
         ("scored", [pair for pair in pairs if pair[0]["share"] <= REPORTED]),
         ("without noise", [pair for pair in pairs if pair[0]["share"] == 0]),
@@ -231,6 +241,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--what", nargs="*", default=["methods", "suggestions"])
     parser.add_argument("--shard", default="0/1", help="which of how many parts, as 0/4")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="CPU time, at most")
     asked = parser.parse_args()
     part, parts = map(int, asked.shard.split("/"))
     cases = make_cases(asked.half, asked.count)[asked.first :][part::parts]
@@ -240,8 +251,10 @@ def main() -> None:
         "repeats": measure_repeats,
         "dimensions": measure_dimension,
     }
-    # Case by case, small ones first, so that a run that is stopped leaves whole ones.
-    for case in sorted(cases, key=lambda one: min(one.n, ROWS) * one.columns):
+    # Case by case and in their order, so that a run that is stopped leaves a fair part of them.
+    for case in cases:
+        if time.process_time() > asked.seconds:
+            break
         for what in asked.what:
             known = {one["case"]: one for one in _read(what)}.get(case.name, {})
             found = measures[what](case, known)

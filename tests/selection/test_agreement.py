@@ -48,6 +48,22 @@ def test_a_fit_with_that_number_is_the_fit_with_an_open_one() -> None:
     )
 
 
+def test_all_advice_and_the_fit_agree_where_noise_fills_the_neighbourhoods() -> None:
+    rng = np.random.default_rng(3)
+    disc = np.column_stack((rng.uniform(-1, 1, size=(900, 2)), np.zeros(900)))
+    points = disc + rng.normal(scale=0.25, size=disc.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        suggestion = unbend.suggest(points, for_="chart", scale="none")
+        fitted = unbend.Isomap(n_components=2, n_neighbors="auto").fit(points)
+    dimension = unbend.choose_dimension(points, scale="none")
+    assert suggestion.findings.verdict == dimension.verdict == "2"
+    assert suggestion.estimator.n_components == 2
+    number = int(unbend.choose_neighbors(points, 2))
+    assert suggestion.findings.n_neighbors == number
+    assert fitted.report_.stage("neighbors").facts["n_neighbors"] == number
+
+
 def test_where_noise_hides_the_dimension_it_is_left_open() -> None:
     # Noise in thirty columns, wider than the sheet.
     rng = np.random.default_rng(0)

@@ -15,6 +15,7 @@ from unbend.neighbors import MetricName, PointSpace
 from unbend.quality import widest_gap
 from unbend.report import html_table
 from unbend.selection.inputs import PARAMETERS, Data, Sample, open_data
+from unbend.selection.noise_directions import directions_along
 from unbend.shown_dimension import SMALL, ShownDimension, shown_dimension
 from unbend.validation.scalars import check_integer
 
@@ -248,6 +249,18 @@ def _show(data: Data) -> ShownDimension | None:
     if data.kind != "points" or data.metric != "euclidean":
         return shown_dimension(data.sample(ROWS, 0).space)
     sample = data.sample(SHOWN_ROWS, 0)
+    shown = _shown_by_neighborhoods(sample)
+    if shown is not None and not shown.fills:
+        return shown
+    # Noise fills the neighbourhoods, but perhaps not all directions.
+    d = directions_along(sample.values)
+    if d is None or (shown is not None and not shown.dimension <= d <= shown.high):
+        return shown
+    return ShownDimension(d, len(sample) - 1, d)
+
+
+def _shown_by_neighborhoods(sample: Sample) -> ShownDimension | None:
+    """Dimension that neighbourhoods show along the directions that stand out of the noise."""
     # Rows in the middle have no direction.
     with np.errstate(over="ignore"):
         reduction = reduce_columns(sample.values, 0)

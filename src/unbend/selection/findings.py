@@ -18,7 +18,7 @@ from unbend.progress import monitoring
 from unbend.quality import residual_variance
 from unbend.selection.dimensions import decide_dimension, describe_dimension, is_narrow
 from unbend.selection.inputs import Data, Kind, Sample, make_method
-from unbend.selection.trials import ChartMisfit, denoised_sample, try_charts
+from unbend.selection.trials import ChartMisfit, Trials, denoised_sample, try_charts
 
 # Bounds between one answer and another. On the surfaces of `unbend.datasets`, at 1500
 # points: variance outside the plane 0.015 at most where flat and 0.10 at least where not; residual
@@ -82,6 +82,8 @@ class Findings:
     charts : mapping of str to ChartMisfit
         How badly charts by several methods, fitted to some rows, lay the surface out; empty where
         none were fitted.
+    reference : ChartMisfit or None
+        How well the chart of these rows does that keeps lengths best.
 
     Examples
     --------
@@ -109,6 +111,7 @@ class Findings:
     surface: bool = False
     noise: float = float("nan")
     charts: Mapping[str, ChartMisfit] = field(default_factory=dict)
+    reference: ChartMisfit | None = None
 
     @property
     def verdict(self) -> str:
@@ -134,9 +137,9 @@ class Findings:
     def clustered(self) -> bool:
         """Whether the data are clusters rather than one sheet.
 
-        Bridges are as thin where the rows of a sheet are sparse.
+        Bridges are as thin where the rows of a sheet are sparse, and a hole cuts a curve in two.
         """
-        return self.parts > 1 or (self.clusters > 1 and not self.laid_out)
+        return self.count > 1 and not self.laid_out
 
     @property
     def noise_share(self) -> float:
@@ -168,15 +171,15 @@ class Findings:
     @property
     def chart(self) -> str | None:
         """The chart that lays the surface out best; None where none does."""
-        known = {name: one.score for name, one in self.charts.items() if np.isfinite(one.score)}
+        known = {name: one.error for name, one in self.charts.items() if np.isfinite(one.error)}
         return min(known, key=lambda name: known[name]) if known else None
 
     @property
     def laid_out(self) -> bool:
         """Whether a chart was found whose distances are the geodesics."""
-        if self.chart is None:
+        best = self.reference
+        if best is None or best.torn:
             return False
-        best = self.charts[self.chart]
         return best.geodesics < LAID_OUT and best.neighbors < TOGETHER
 
     @property
@@ -205,7 +208,9 @@ def measure(
         shown = bool(surface.get("surface"))
         if shown and _closes(residuals, d):
             residuals = _residuals_without_noise(sample, d, calm, residuals)
-        charted = charted and parts == 1 and bool(surface)
+        # Of several parts only those of a surface that patches show have a chart.
+        charted = charted and bool(surface) and (parts == 1 or (shown and low == high))
+        trials = try_charts(sample, d) if charted else Trials()
         return Findings(
             kind=data.kind,
             n=n,
@@ -221,7 +226,8 @@ def measure(
             clusters=clusters,
             hidden=0.0 if report is None else report.hidden,
             n_neighbors=_neighbors(data, d, k),
-            charts=try_charts(sample, d) if charted else {},
+            charts=trials.charts,
+            reference=trials.reference,
             **surface,
         )
 

@@ -171,7 +171,7 @@ class Case:
     def other_charts(self) -> list[Any]:
         """Make the methods of the other charts that were tried, best first."""
         tried = self.found.charts
-        return [self.make_chart(name) for name in sorted(tried, key=lambda name: tried[name].score)]
+        return [self.make_chart(name) for name in sorted(tried, key=lambda name: tried[name].error)]
 
     @property
     def hidden(self) -> bool:
@@ -255,13 +255,13 @@ def _unexplained(case: Case) -> str:
 
 
 def _describe_charts(case: Case) -> str:
-    """Say which charts were tried, and how badly they lay the surface out."""
+    """Say which charts were tried, and how far they are from the most rigid one."""
     tried = case.found.charts
-    order = sorted(tried, key=lambda name: tried[name].score)
-    missed = [f"{tried[name].geodesics:.2g} ({name})" for name in order]
+    order = sorted(tried, key=lambda name: tried[name].error)
+    errors = [f"{tried[name].error:.2g} ({name})" for name in order]
     return (
-        f"{order[0]} lays some rows out best: of the geodesics charts miss {', '.join(missed)}, "
-        "and neighbours in its chart are near on the surface"
+        f"{order[0]} lays some rows out best: charts differ from the one that keeps lengths best "
+        f"by {', '.join(errors)} of their spread"
     )
 
 

@@ -1,47 +1,48 @@
 """Trials on a sample: what denoised rows show, and which method lays a surface out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from unbend.arrays import FloatArray
+from unbend.arrays import BoolArray, FloatArray
+from unbend.denoising import Denoised, denoise, measure_noise
 from unbend.denoising import Sample as NoiseSample
-from unbend.denoising import denoise, measure_noise
 from unbend.denoising.sampling import shuffle_distinct
+from unbend.graphs import components
+from unbend.graphs.connect import bridge
 from unbend.neighbors import PointSpace
 from unbend.selection.inputs import Sample, make_method
+from unbend.selection.unfolding import TangentEdges, Unfolding, interpolate
 
 # Rows that are fitted in a trial, and those whose geodesics are compared with each chart.
 ROWS, COMPARED = 1000, 150
-# Methods that are tried on surfaces, and one more on curves. On 77 surfaces of benchmarks/noise for
-# calibration (700 rows, known dimension) one of the first four is within a tenth of the best of
-# eleven methods on 91 %, the one with the smallest score on 79 %, and LTSA alone on 60 %.
+# Methods that are tried on surfaces, and on curves.
 SURFACE_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "PCA": ("PCA", {}),
     "LTSA": ("LTSA", {"denoise": "auto", "n_neighbors": "auto"}),
     "LTSA, wide": ("LTSA", {"denoise": "auto", "n_neighbors": 25}),
     "Isomap": ("Isomap", {"n_neighbors": "auto"}),
+    "HessianLLE": ("HessianLLE", {"denoise": "auto", "n_neighbors": "auto"}),
 }
 CURVE_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    **SURFACE_CHARTS,
+    **{name: SURFACE_CHARTS[name] for name in ("PCA", "LTSA", "LTSA, wide", "Isomap")},
     "Isomap, denoised": ("Isomap", {"denoise": "auto", "n_neighbors": "auto"}),
 }
-# Factors of the scores. Charts by wide neighbourhoods are smooth, which the measures favour. Other
-# methods have to be clearly better than LTSA on denoised rows, which checks how even its chart is
-# and was as good as the best on 11 of 14 surfaces for calibration; the first factor makes that 13,
-# and the second, which changes none of them, was set after a look at 53 others.
-FACTORS = {"LTSA": 1.0, "LTSA, wide": 1.35}
-OTHERS = 2.0
-# Patches by which the stretch of a chart is measured: how many there are, their rows for each
-# coefficient of a plane at least, and the part of the rows that they hold at most.
-PATCHES, EACH_COEFFICIENT, PART = 120, 8, 4
-# Squared stretch relative to the mean below which a chart counts as collapsed.
-COLLAPSED = 1e-6
-# Share of the rows, those nearest to the surface, by which charts are compared; and of these the
-# share whose neighbours in the chart are no farther apart than is stated.
-NEAR, MOST = 0.9, 0.9
+# Share of the rows, those nearest to the surface, that the reference is made of, and displacement
+# relative to the distance of neighbours up to which all rows are; multiple of the median
+# displacement up to which rows are compared with it, for those beyond may be outliers; and share of
+# the rows whose neighbours in the chart are no farther apart than is stated.
+NEAR, STILL, REGULAR, MOST = 0.9, 0.3, 3.5, 0.9
+# Rows of the patches of tangent planes for each coefficient of a plane at least, and the part of
+# the rows that they hold at most.
+EACH_COEFFICIENT, PART = 4, 4
+# Multiple of the median difference beyond which a row has no part in the error of a chart.
+MISPLACED = 6.0
+# Multiple of a wide gap of a curve, wider than this share of them, up to which its ends meet.
+MEETING, WIDE = 3.0, 0.98
 # Share of rows farthest from the middle of a chart that its scale is measured without, and the
 # rounds in which they are found.
 FAR, ROUNDS = 0.05, 3
@@ -53,33 +54,36 @@ class ChartMisfit:
 
     Attributes
     ----------
+    error : float
+        Root mean square difference of the worse coordinate from the reference, relative to its
+        spread, after the best affine map. Of the reference itself its strain.
     geodesics : float
         Median difference between geodesics of the surface and distances in the chart, after the
         best affine map, over the median geodesic.
     neighbors : float
         Distance on the surface between a row and the mean of its neighbours in the chart, over the
         spread of the surface; nine rows of ten have less.
-    stretch : float
-        Root mean square logarithm of the squared factors by which the chart stretches patches of
-        the surface, after the affine map that makes their mean one.
-    factor : float
-        Factor of the score, by the method.
+    torn : bool
+        Whether the reference has torn a closed curve.
     """
 
+    error: float
     geodesics: float
     neighbors: float
-    stretch: float
-    factor: float = 1.0
+    torn: bool = False
 
-    @property
-    def score(self) -> float:
-        """The product, by which charts are compared; smaller is better."""
-        return self.geodesics * self.neighbors * self.stretch * self.factor
+
+@dataclass(frozen=True)
+class Trials:
+    """Misfits of the charts that were tried, by method, and of the reference."""
+
+    charts: Mapping[str, ChartMisfit] = field(default_factory=dict)
+    reference: ChartMisfit | None = None
 
 
 def chart_parameters(name: str) -> tuple[str, Mapping[str, Any]]:
     """Return the method of a chart that was tried, and its parameters."""
-    return CURVE_CHARTS[name]
+    return {**SURFACE_CHARTS, **CURVE_CHARTS}[name]
 
 
 def denoised_sample(sample: Sample, d: int) -> Sample | None:
@@ -90,59 +94,147 @@ def denoised_sample(sample: Sample, d: int) -> Sample | None:
         return None
 
 
-def try_charts(sample: Sample, d: int) -> Mapping[str, ChartMisfit]:
-    """Misfit of the chart by each method, where a surface can be estimated at all."""
+def try_charts(sample: Sample, d: int) -> Trials:
+    """Misfit of the chart by each method, where a surface can be estimated at all.
+
+    Charts are compared with the one of least strain among those made as rigid as possible, each
+    begun with one of the charts.
+    """
     values = sample.values[shuffle_distinct(sample.values)[:ROWS]]
     found = measure_noise(NoiseSample.of(PointSpace(values), d), d)
     if not len(found.sizes):
-        return {}
+        return Trials()
     # Where none shows the surface, the patches that come nearest to it.
     patch = found.patch_size or int(found.sizes[found.ratio.argmin()])
     projected = denoise(values, d, patch_size=patch)
-    near = projected.displacement <= np.quantile(projected.displacement, NEAR)
-    surface = np.ascontiguousarray(projected.points[near])
-    geodesics = _geodesics(surface, d)
-    size = min(max(patch, EACH_COEFFICIENT * (d + 1)), len(surface) // PART)
-    misfits = {}
+    charts = {}
     for name, (method, parameters) in (SURFACE_CHARTS if d > 1 else CURVE_CHARTS).items():
         try:
             model = make_method(method, n_components=d, **parameters).fit(values)
         except ValueError:
             continue
-        chart = np.asarray(model.embedding_, dtype=float)[near]
-        misfit = measure_chart(chart, surface, geodesics, size)
-        misfits[name] = replace(misfit, factor=FACTORS.get(name, OTHERS))
-    return misfits
+        charts[name] = np.asarray(model.embedding_, dtype=float)
+    return compare_charts(charts, projected, d)
 
 
-def _geodesics(surface: FloatArray, d: int) -> FloatArray:
-    """Geodesics between the first rows, by a graph without edges that jump between sheets."""
-    graph = make_method("Isomap", n_components=d, n_neighbors="auto", short_circuits="remove")
+def compare_charts(charts: Mapping[str, FloatArray], projected: Denoised, d: int) -> Trials:
+    """Compare charts of all rows with the most rigid chart of rows without noise."""
+    away = projected.displacement
+    # Without noise those beside gaps are moved farthest, a little: all take part.
+    spacing = PointSpace(projected.points).nearest(1).distances
+    near = away <= max(np.quantile(away, NEAR), STILL * np.median(spacing))
+    surface = np.ascontiguousarray(projected.points[near])
+    graph = make_method("Isomap", n_components=d, n_neighbors="auto", short_circuits="remove").fit(
+        surface
+    )
+    size = max(projected.patch_size // 2, EACH_COEFFICIENT * (d + 1))
+    connected = _with_bridges(graph.graph_, surface)
+    edges = TangentEdges.of(surface, connected, min(size, len(surface) // PART), d)
+    begun = [np.asarray(graph.embedding_), *(chart[near] for chart in charts.values())]
+    best = min((edges.unfold(chart) for chart in begun), key=lambda one: one.strain)
+    reference = _reference(best, projected, near)
+    regular = near | (away <= REGULAR * np.median(away))
     some = slice(min(COMPARED, len(surface)))
-    return np.asarray(graph.fit(surface).geodesics_[some, some])
+    geodesics = np.asarray(graph.geodesics_[some, some])
+    misfits = {
+        name: ChartMisfit(
+            chart_error(reference[regular], chart[regular]),
+            *measure_chart(chart[near], surface, geodesics),
+        )
+        for name, chart in charts.items()
+    }
+    laid_out = measure_chart(best.chart, surface, geodesics)
+    torn = _torn(best.chart, surface)
+    return Trials(misfits, ChartMisfit(best.strain, *laid_out, torn))
+
+
+def _with_bridges(graph: csr_array, surface: FloatArray) -> csr_array:
+    """Join the components of a graph by the shortest edges, without which their places are open."""
+    label = components(graph)
+    if label.max() == 0:
+        return graph
+    added = bridge(PointSpace(surface), label)
+    rows = np.concatenate((added.first, added.second))
+    columns = np.concatenate((added.second, added.first))
+    bridges = csr_array((np.tile(added.lengths, 2), (rows, columns)), shape=graph.shape)
+    return csr_array(graph + bridges)
+
+
+def _torn(chart: FloatArray, surface: FloatArray) -> bool:
+    """Whether a chart has torn a closed curve: its ends meet, up to gaps as there are others.
+
+    The graph of the chart may lack the few edges that close the curve.
+    """
+    if chart.shape[1] > 1:
+        return False
+    order = np.argsort(chart[:, 0], kind="stable")
+    gaps = np.linalg.norm(np.diff(surface[order], axis=0), axis=1)
+    between = float(np.linalg.norm(surface[order[0]] - surface[order[-1]]))
+    return between <= MEETING * float(np.quantile(gaps, WIDE))
+
+
+def _reference(best: Unfolding, projected: Denoised, near: BoolArray) -> FloatArray:
+    """Coordinates of all rows in the reference: those far from the surface are interpolated."""
+    surface = np.ascontiguousarray(projected.points[near])
+    reference = np.empty((len(near), best.chart.shape[1]))
+    reference[near] = best.chart
+    if not near.all():
+        reference[~near] = interpolate(surface, best.chart, projected.points[~near])
+    return reference
+
+
+def chart_error(reference: FloatArray, chart: FloatArray) -> float:
+    """Error of the worse principal coordinate of a reference by the best affine map of a chart.
+
+    Relative to the spread of that coordinate, and without rows that are misplaced: extrapolations
+    of outliers would decide otherwise.
+
+    Examples
+    --------
+    >>> plane = np.random.default_rng(0).uniform(size=(300, 2))
+    >>> chart_error(plane, plane @ [[1, 2], [3, 4]]) < 1e-9
+    True
+    >>> chart_error(plane, np.abs(plane - 0.5)) > 0.9
+    True
+    """
+    if not np.isfinite(chart).all():
+        return np.inf
+    rest = np.abs(_rest(reference, chart))
+    usual = np.maximum(np.median(rest, axis=0), np.finfo(float).tiny)
+    kept = (rest <= MISPLACED * usual).all(axis=1)
+    reference, chart = reference[kept], chart[kept]
+    centered = reference - reference.mean(axis=0)
+    axes = np.linalg.svd(centered, full_matrices=False)[2].T
+    spread = np.square(centered @ axes).mean(axis=0)
+    left = np.square(_rest(reference, chart) @ axes).mean(axis=0)
+    return float(np.sqrt(np.max(left / np.maximum(spread, np.finfo(float).tiny))))
+
+
+def _rest(values: FloatArray, chart: FloatArray) -> FloatArray:
+    """Return what the best affine map of a chart leaves of some values."""
+    functions = np.column_stack((np.ones(len(chart)), chart))
+    return np.asarray(values - functions @ np.linalg.lstsq(functions, values, rcond=None)[0])
 
 
 def measure_chart(
-    chart: FloatArray, surface: FloatArray, geodesics: FloatArray, size: int
-) -> ChartMisfit:
-    """Measure a chart of a surface by geodesics of its first rows and patches of so many rows.
+    chart: FloatArray, surface: FloatArray, geodesics: FloatArray
+) -> tuple[float, float]:
+    """Measure a chart of a surface by geodesics of its first rows, and by its neighbours.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> plane = rng.uniform(size=(300, 2))
     >>> lengths = np.linalg.norm(plane[:100, None] - plane[:100], axis=2)
-    >>> right = measure_chart(plane @ [[1, 2], [3, 4]], plane, lengths, 40)
-    >>> folded = measure_chart(np.abs(plane - 0.5), plane, lengths, 40)
-    >>> bool(right.geodesics < 1e-9), bool(right.stretch < 1e-9), bool(folded.score > 0.01)
+    >>> right = measure_chart(plane @ [[1, 2], [3, 4]], plane, lengths)
+    >>> folded = measure_chart(np.abs(plane - 0.5), plane, lengths)
+    >>> bool(right[0] < 1e-9), bool(folded[0] > 0.1), bool(folded[1] > 5 * right[1])
     (True, True, True)
     """
     even = _whiten(chart)
     if even is None:
-        return ChartMisfit(np.inf, np.inf, np.inf)
-    return ChartMisfit(
-        _miss(even, geodesics), _scatter(even, surface), _stretch(even, surface, size)
-    )
+        return np.inf, np.inf
+    return _miss(even, geodesics), _scatter(even, surface)
 
 
 def _whiten(chart: FloatArray) -> FloatArray | None:
@@ -190,20 +282,3 @@ def _scatter(chart: FloatArray, surface: FloatArray) -> float:
     away = np.linalg.norm(surface - surface[around].mean(axis=1), axis=1)
     spread = np.sqrt(np.square(surface - surface.mean(axis=0)).sum(axis=1).mean())
     return float(np.quantile(away, MOST) / max(spread, np.finfo(float).tiny))
-
-
-def _stretch(chart: FloatArray, surface: FloatArray, size: int) -> float:
-    """How much the stretch of tangents by a chart varies between patches and directions."""
-    around, _ = PointSpace(surface).nearest_of(surface[:PATCHES], size)
-    patches = surface[around] - surface[around].mean(axis=1, keepdims=True)
-    axes = np.linalg.svd(patches, full_matrices=False)[2][:, : chart.shape[1]]
-    along = patches @ axes.transpose(0, 2, 1)
-    values = chart[around] - chart[around].mean(axis=1, keepdims=True)
-    slopes = np.linalg.pinv(along) @ values
-    metrics = slopes.transpose(0, 2, 1) @ slopes
-    # Of curves the median: a patch that holds two sheets counts no more than others.
-    middle = np.median(metrics, axis=0) if chart.shape[1] == 1 else metrics.mean(axis=0)
-    mean, turn = np.linalg.eigh(middle)
-    even = turn / np.sqrt(np.maximum(mean, np.finfo(float).eps * mean[-1]))
-    squares = np.linalg.eigvalsh(even.T @ metrics @ even)
-    return float(np.sqrt(np.square(np.log(np.maximum(squares, COLLAPSED))).mean()))
