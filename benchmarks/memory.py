@@ -4,9 +4,9 @@ Each measurement has a process of its own, which fits 300 rows first, lets the p
 memory begin anew and fits n rows; what X holds itself is not counted. Rolls and cubes of three and
 six dimensions were used to choose the constants of `unbend.estimators.peak_memory`; the other rows,
 clusters in 20 columns, judge them. For LandmarkMVU, whose constants were chosen when some of the
-clusters had been seen, balls of eight dimensions in 30 columns judge them as well (for MVU their
-fits take half an hour). Tables of
-500 columns in single and double precision show what is saved where rows are stored as given.
+clusters had been seen, balls of eight dimensions in 30 columns judge them as well; MVU of balls has
+no figure yet. Tables of 500 columns in single and double precision show what is saved where rows
+are stored as given.
 """
 
 import argparse
