@@ -29,7 +29,7 @@ RESULTS = Path(__file__).with_suffix(".json")
 K, SAMPLE = 15, 1000
 # Multiply-adds from which on exact products are left out, and rows from which on settings are that
 # take long.
-MOST_PRODUCTS, MANY = 5e12, 100_000
+MOST_PRODUCTS, MANY = 2.5e12, 100_000
 # Rows from which on those like SIFT descriptors have 100 columns.
 MILLION = 1_000_000
 

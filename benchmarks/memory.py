@@ -3,9 +3,10 @@
 Each measurement has a process of its own, which fits 300 rows first, lets the peak of its resident
 memory begin anew and fits n rows; what X holds itself is not counted. Rolls and cubes of three and
 six dimensions were used to choose the constants of `unbend.estimators.peak_memory`; the other rows,
-clusters in 20 columns, judge them. For MVU and LandmarkMVU, whose constants were chosen when some
-of the clusters had been seen, balls of eight dimensions in 30 columns judge them as well. Tables of
-500 columns in single and double precision show what is saved where rows are stored as given.
+clusters in 20 columns, judge them. For LandmarkMVU, whose constants were chosen when some of the
+clusters had been seen, balls of eight dimensions in 30 columns judge them as well; MVU of balls has
+no figure yet. Tables of 500 columns in single and double precision show what is saved where rows
+are stored as given.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -11,7 +11,8 @@ from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.cached import cached_property
 from unbend.extension import Rule
 from unbend.graphs.readers import edges_of
-from unbend.neighbors import GraphSpace, Neighbors, Space
+from unbend.neighbors import GraphSpace, Neighbors, PointSpace, Space
+from unbend.neighbors.order import spatial_order
 from unbend.neighbors.space import COMPARED, mean_spacing
 from unbend.report import note, warn
 
@@ -19,6 +20,9 @@ AUTO = "auto"
 # Neighbours of a landmark where their number is left open, at least: as many as denoising reckons
 # with. In four dimensions and more those are few, and a quadratic has more coefficients.
 LANDMARK_NEIGHBORS = 10
+# Rows from which on, and columns up to which, rows are sorted by where they are. With more columns
+# three of them say little.
+ORDERED_ROWS, ORDERED_COLUMNS = 50_000, 15
 # One number, one a row, left open, or all within the radius.
 Counts = int | IntArray | str | None
 
@@ -61,6 +65,12 @@ class Neighborhoods:
         if self.neighbors.counts.min() < min(COMPARED, self.space.n - 1):
             return self.space.spacing
         return mean_spacing(self.neighbors.nearest(np.full(self.space.n, COMPARED)))
+
+
+def is_ordered(space: Space) -> TypeGuard[PointSpace]:
+    """Whether the rows are sorted by where they are: many points in few columns."""
+    few = isinstance(space, PointSpace) and space.points.shape[1] <= ORDERED_COLUMNS
+    return few and space.n >= ORDERED_ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,16 +144,23 @@ class NeighborSearch:
         return self.mutual or self.needs.mutual
 
     def _search(self, space: Space, everyone: IntArray) -> Neighborhoods:
-        first, inverse = everyone, everyone
-        counts = self._counts(len(everyone))
+        counts, order, rank = self._counts(len(everyone)), everyone, everyone
+        if is_ordered(space):
+            # All later stages read rows beside each other that are near each other.
+            order = spatial_order(space.points)
+            rank = np.empty_like(order)
+            rank[order] = everyone
+            space = space.take(order)
+            counts = counts[order] if isinstance(counts, np.ndarray) else counts
+        first, inverse = order, rank
         neighbors, rule = self._neighbors(space, counts, len(everyone))
         if np.any(neighbors.distances == 0):
-            first, inverse = space.distinct()
-            if len(first) < len(everyone):
-                self.check_rows(len(first))
-                space = space.take(first)
-                counts = counts[first] if isinstance(counts, np.ndarray) else counts
-                neighbors, rule = self._neighbors(space, counts, len(first))
+            distinct, same = space.distinct()
+            if len(distinct) < len(everyone):
+                self.check_rows(len(distinct))
+                first, inverse, space = order[distinct], same[rank], space.take(distinct)
+                counts = counts[distinct] if isinstance(counts, np.ndarray) else counts
+                neighbors, rule = self._neighbors(space, counts, len(distinct))
         return Neighborhoods(space, neighbors, rule, first, inverse)
 
     def _counts(self, n: int) -> Counts:

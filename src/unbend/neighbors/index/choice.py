@@ -33,15 +33,15 @@ USUAL = 15
 # Fitted to CPU seconds of one thread; only their ratios matter.
 CONSTANTS: dict[str, dict[str, float]] = {
     "tree": {
-        "row": 2.9e-8,
-        "point": 3.39e-9,
-        "entry": 2.24e-10,
-        "visited": 6.45,
-        "growth": 0.953,
-        "power": 0.706,
+        "row": 3.63e-8,
+        "point": 3.22e-9,
+        "entry": 2.49e-10,
+        "visited": 5.79,
+        "growth": 0.948,
+        "power": 0.716,
     },
-    "products": {"row": 1.01e-6, "pair": 1.93e-10, "entry": 1.4e-11, "neighbor": 1.45e-7},
-    "descent": {"row": 1.31e-6, "entry": 4.7e-9, "slope": 1.04e-7},
+    "products": {"row": 1.06e-6, "pair": 2.36e-10, "entry": 1.33e-11, "neighbor": 1.27e-7},
+    "descent": {"row": 4.92e-7, "entry": 4.16e-9, "slope": 4.2e-8},
 }
 
 
