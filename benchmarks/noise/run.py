@@ -1,7 +1,7 @@
 """The judge: errors of 'auto' against the best settings, on cases not used for calibration.
 
-python -m benchmarks.noise.run [--half fresh] [--first 240] [--count 480] [--rows 6000]
-    [--shard 0/3] [--seconds 80] [--results FILE]
+python -m benchmarks.noise.run [--half fresh] [--first 480] [--count 720] [--rows 6000]
+    [--least 0] [--shard 0/3] [--seconds 80] [--results FILE]
 
 Cases are measured one after the other, small ones first, and written to the file, which a later run
 goes on with; `--again` measures only 'auto' of those that are there.
@@ -28,8 +28,10 @@ from unbend.neighbors import PointSpace
 
 RESULTS = Path(__file__).parent.parent / "noise.json"
 METHODS = {"LTSA": unbend.LTSA, "HessianLLE": unbend.HessianLLE}
-# Settings that are searched: rows of a patch, landmarks, and neighbours.
+# Settings that are searched: rows of a patch, landmarks, and neighbours. Where there are more rows
+# than are fitted as they are, the first two on a coarser grid.
 PATCHES, LANDMARKS, NEIGHBORS = (20, 70, 240, 800), (150, 500, 1500), (8, 12, 20)
+LARGE_PATCHES, LARGE_LANDMARKS = (240, 800, 2400), (500, 1500)
 # Rows up to which the rows as they are take part in the search, and are fitted at all.
 SEARCHED, FITTED = 2500, 25_000
 # Rows that errors are measured on: rows are independent, so the first are a sample.
@@ -108,10 +110,11 @@ class Trials:
     def best(self, method: str) -> tuple[int, int, int]:
         """Search patch size and landmarks, then neighbours."""
         n = self.case.n
+        large = n > FITTED
         tried = {
             (size, count, 12): 0.0
-            for size in PATCHES
-            for count in LANDMARKS
+            for size in (LARGE_PATCHES if large else PATCHES)
+            for count in (LARGE_LANDMARKS if large else LANDMARKS)
             if size < n / 3 and count <= max(0.63 * n, min(LANDMARKS))
         }
         if n <= SEARCHED:
@@ -183,8 +186,9 @@ def main() -> None:
     """Measure the cases that are missing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--half", default="fresh")
-    parser.add_argument("--first", type=int, default=240, help="cases before were seen")
-    parser.add_argument("--count", type=int, default=480)
+    parser.add_argument("--first", type=int, default=480, help="cases before were seen")
+    parser.add_argument("--count", type=int, default=720)
+    parser.add_argument("--least", type=int, default=0, help="rows of a case, at least")
     parser.add_argument("--rows", type=int, default=200_000, help="rows of a case, at most")
     parser.add_argument("--again", action="store_true", help="measure 'auto' of all cases again")
     parser.add_argument("--shard", default="0/1", help="number of this run / number of runs")
@@ -198,7 +202,10 @@ def main() -> None:
         known = [one for one in records if one["case"] == case.name]
         if time.process_time() > asked.seconds:
             break
-        if case.n <= asked.rows and (asked.again or not known):
+        if case.n > FITTED and case.share == 0:
+            # Nothing to denoise, and too many rows to be fitted as they are.
+            continue
+        if asked.least <= case.n <= asked.rows and (asked.again or not known):
             found = measure_again(case, known) if known else measure(case)
             records = [one for one in records if one["case"] != case.name] + found
             asked.results.write_text(json.dumps({"fits": records}, indent=1) + "\n")

@@ -129,13 +129,21 @@ def test_only_the_warnings_of_the_fit_that_is_taken_are_issued(monkeypatch):
     whole = unbend.LTSA._fit_space
 
     def fit(self, space, y, graph, landmarks):
-        unbend.report.warn("of rows" if landmarks is None else "of landmarks", FutureWarning)
+        of = "rows" if landmarks is None else f"{len(landmarks.points) // 100} hundred landmarks"
+        unbend.report.warn(f"of {of}", FutureWarning)
         return whole(self, space, y, graph, landmarks)
 
     monkeypatch.setattr(unbend.LTSA, "_fit_space", fit)
     monkeypatch.setattr("unbend.estimators.denoising.EVEN", 2.0)
-    for rows_win, message in ((False, "of landmarks"), (True, "of rows")):
-        values = iter([0.5, 0.9 if rows_win else 0.1])
+    # Evenness of all landmarks, of the first 150, and of the rows; and whose warnings are issued.
+    for evenness, message in (
+        ((0.5, 0.2, 0.1), "of 6 hundred landmarks"),
+        ((0.2, 0.25, 0.1), "of 6 hundred landmarks"),
+        ((0.5, 0.7, 0.6), "of 1 hundred landmarks"),
+        ((0.5, 0.7, 0.9), "of rows"),
+        ((0.09, 0.05, 0.02), "of rows"),
+    ):
+        values = iter(evenness)
         monkeypatch.setattr(
             "unbend.estimators.denoising.chart_evenness", lambda *_, values=values: next(values)
         )
@@ -146,6 +154,9 @@ def test_only_the_warnings_of_the_fit_that_is_taken_are_issued(monkeypatch):
         assert messages == [message]
         assert message in model.report_.warnings
         assert len(model.report_.warnings) == len(issued)
+        facts = model.report_.stage("denoise").facts
+        assert ("declined" in facts) == (message == "of rows")
+        assert facts["evenness"] == evenness[0]
 
 
 def test_landmarks_are_kept_where_the_rows_cannot_be_fitted(monkeypatch):

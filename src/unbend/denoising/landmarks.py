@@ -14,6 +14,10 @@ from unbend.neighbors import PointSpace
 # rest of it are those about whose projections rows spread least, which they do widely about a
 # point that stayed between two sheets.
 KEPT, KEPT_AT_MOST, DENSEST = 0.63, 0.94, 0.77
+# Of up to so many sampled rows what is within these factors of those around is kept: the radius of
+# a patch, and the variance about its fit. Edges and sparse ends are lost otherwise; those around
+# one of more rows are near, and the points between two sheets under wide noise are many.
+FEW_ROWS, LIKE_RADIUS, LIKE_NOISE = 2000, 1.1, 1.5
 # Rows around one that it is compared with.
 COMPARED = 10
 # Candidates for each landmark, where there are rows enough: those farthest apart are taken. Of many
@@ -40,6 +44,10 @@ class Landmarks:
     masses: FloatArray
     displacement: float
 
+    def first(self, count: int) -> "Landmarks":
+        """Return the first landmarks, with their own masses: no method of charts needs others."""
+        return Landmarks(self.points[:count], self.masses[:count], self.displacement)
+
 
 def project_landmarks(
     sample: Sample, size: int, count: int, d: int, spread: bool = True
@@ -50,19 +58,26 @@ def project_landmarks(
     taken: only now, since those among the rows would be the outliers. Otherwise they are as dense
     as the rows.
     """
-    space, patch = sample.part(size, sample.patch_rows)
+    space, patch = sample.part(size)
     candidates = max(min(CANDIDATES * count, MOST_CANDIDATES), count) if spread else count
     drawn = sample.space.points[: min(sample.n, round(candidates / KEPT))]
     kept = min(max(count / len(drawn), KEPT), KEPT_AT_MOST)
+    like_radius, like_noise = (LIKE_RADIUS, LIKE_NOISE) if len(drawn) <= FEW_ROWS else (0.0, 0.0)
     first = fit_patches(space, drawn, patch, d)
-    dense = _smallest(first.radius / _around(drawn, first.radius), kept**DENSEST)
-    fits = project(space, first.points[dense], patch, d, ROUNDS - 1)
+    dense = _smallest(first.radius / _around(drawn, first.radius), kept, DENSEST, like_radius)
+    # Where patches are samples, a last projection is by larger ones.
+    sampled = patch < size
+    fits = project(space, first.points[dense], patch, d, ROUNDS - 2 if sampled else ROUNDS - 1)
     # Against those around, since noise may differ between places, but not against them alone:
     # points between two sheets are neighbours of each other.
     usual = np.sqrt(_around(fits.points, fits.noise) * np.median(fits.noise))
-    clear = _smallest(fits.noise / np.maximum(usual, np.finfo(float).tiny), kept ** (1 - DENSEST))
+    spread_out = fits.noise / np.maximum(usual, np.finfo(float).tiny)
+    clear = _smallest(spread_out, kept, 1 - DENSEST, like_noise)
     clear = clear[_farthest_first(fits.points[clear], count)] if spread else clear[:count]
     points, rows = fits.points[clear], dense[clear]
+    if sampled:
+        space, patch = sample.part(size, sample.last_patch_rows)
+        points = fit_patches(space, points, patch, d).points
     lifted = sample.lift(points)
     displacement = np.linalg.norm(lifted - sample.rows.points[rows], axis=1)
     return Landmarks(lifted, _masses(points, sample.space), float(np.median(displacement)))
@@ -75,9 +90,15 @@ def _around(points: FloatArray, values: FloatArray) -> FloatArray:
     return np.maximum(around, np.finfo(float).tiny)
 
 
-def _smallest(values: FloatArray, share: float) -> IntArray:
-    """Return the indices of the smallest values, in order."""
-    order: IntArray = np.argsort(values, kind="stable")[: int(np.ceil(share * len(values)))]
+def _smallest(values: FloatArray, kept: float, power: float, like: float) -> IntArray:
+    """Return the indices of values up to `like`, in order, and of no less than a share of all.
+
+    The share is a power of that which is `kept` by all tests, and no more than one of that which is
+    kept at most.
+    """
+    least, most = (int(np.ceil(share**power * len(values))) for share in (kept, KEPT_AT_MOST))
+    number = min(max(int(np.sum(values <= like)), least), most)
+    order: IntArray = np.argsort(values, kind="stable")[:number]
     return np.sort(order)
 
 

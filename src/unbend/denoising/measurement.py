@@ -1,29 +1,32 @@
 """How noisy, curved and dense rows are around a surface, and the patch size that follows."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.denoising.patches import PatchFits, coefficients, project
 from unbend.denoising.reduction import Reduction, reduce_columns
 from unbend.denoising.sampling import shuffle_distinct
+from unbend.graphs import components
 from unbend.neighbors import PointSpace
-from unbend.neighbors.space import COMPARED
-from unbend.outlyingness import FAR, score_rows
+from unbend.outlyingness import FAR
 
 # Rows used at most: beyond, patches of one radius are drawn from a sample of the rows.
 MOST_ROWS = 200_000
-# Rows of a patch at most: larger patches are drawn from a sample of the rows, too.
-PATCH_ROWS = 256
-# Factor, at most, by which patches of landmarks are larger where distinct rows are as many times
-# those used: otherwise landmarks would keep the same noise from there on.
-MORE_PATCH_ROWS = 4
+# Rows of a patch at most: larger patches are drawn from a sample of the rows, too. Those of the
+# last projection of landmarks are larger, since these would keep the same noise from some number of
+# rows on, and by this factor at most where distinct rows are as many times those used.
+PATCH_ROWS, LAST_PATCH_ROWS, MORE_PATCH_ROWS = 256, 1024, 4
 # Points whose patches are measured, and rounds of projection: the patches around noisy rows are
 # wider than those around the surface.
 SAMPLE, ROUNDS = 128, 2
-# Rows that are compared with each other to find out how many are outliers.
-COMPARED_ROWS = 5000
+# Rows that are compared with each other to find out how many are outliers, by so many neighbours,
+# and whether they are clusters: then more than this share is not connected to the most by so many
+# neighbours. (Of 244 surfaces for calibration at most 0.06, of a curve with a hole.)
+COMPARED_ROWS, AROUND = 5000, 10
+CONNECTING, APART = 15, 0.1
 # Ratio of the sizes that are tried.
 GROWTH = 1.5
 # A patch shows the plane where noise has at most this share of the variance along its last tangent
@@ -33,6 +36,11 @@ GROWTH = 1.5
 # up to the last ratio the first is taken.
 PLAIN, TILT = 0.4, 0.03
 PARTLY, FALL, FLAT = 1.0, 3.0, 1.2
+# Sizes tried at last, as shares of the rows, where no other shows the plane but the share of noise
+# falls to the end, up to this factor over the least: noise is then nearly as wide as the surface.
+# The second shows it up to a share of noise of `WHOLE` (without a surface 1.01 and more), and the
+# first is taken.
+WIDE, FALLING, WHOLE = (0.5, 0.7), 1.05, 0.9
 # Exponent of the radius with which the variance about a fit grows at least where it is bending:
 # noise grows with an exponent of 2 at most, where it is wider than the patch.
 BENDING = 4
@@ -47,6 +55,8 @@ OWN_SHARE = 0.15
 # patches with less variance than those that are compared; and errors, over the least, that are
 # about equal to it.
 MISFIT, HIGH, EQUAL = 0.1, 0.9, 1.5
+# Area of the surface that a row stands for at most, over the median.
+MOST_AREA = 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,20 +93,30 @@ class Sample:
         return self.space.n
 
     def outlier_share(self) -> float:
-        """Share of rows that are far outside the others, by some of the rows."""
+        """Share of rows that are far outside the others, by some of the rows.
+
+        Spacings are compared with the median of those around, which another outlier among them
+        does not change.
+        """
         some = self.rows.take(np.arange(min(self.n, COMPARED_ROWS)))
-        near = some.nearest(min(COMPARED, some.n - 1))
-        shape = (some.n, -1)
-        scores = score_rows(
-            near.indices.reshape(shape), near.distances.reshape(shape), some.spacing
-        )
-        return float(np.mean(scores > FAR))
+        near = some.nearest(min(AROUND, some.n - 1)).indices.reshape(some.n, -1)
+        around = np.median(some.spacing[near], axis=1)
+        return float(np.mean(some.spacing > FAR * around))
+
+    def share_apart(self) -> float:
+        """Share of some rows that few neighbours do not connect to the most of them."""
+        some = self.space.take(np.arange(min(self.n, COMPARED_ROWS)))
+        k = min(CONNECTING, some.n - 1)
+        near = some.nearest(k).indices
+        offsets = np.arange(0, len(near) + 1, k)
+        edges = csr_array((np.ones(len(near)), near, offsets), shape=(some.n, some.n))
+        return float(np.mean(components(edges) > 0))
 
     @property
-    def patch_rows(self) -> int:
-        """Rows of the patch of a landmark at most."""
+    def last_patch_rows(self) -> int:
+        """Rows, at most, of the patch by which a landmark is projected last."""
         more = min(max(self.distinct / MOST_ROWS, 1.0), MORE_PATCH_ROWS)
-        return round(more * PATCH_ROWS)
+        return round(more * LAST_PATCH_ROWS)
 
     def part(self, size: int, most: int = PATCH_ROWS) -> tuple[PointSpace, int]:
         """Part of the rows in which a patch of `size` rows has at most `most`, and how many."""
@@ -132,6 +152,8 @@ class NoiseMeasurement:
     first, choice : int or None
         The smallest size that shows the surface, and the size chosen, as indices of the sizes; None
         where no size does.
+    clustered : bool
+        Whether there is no surface because the rows are clusters.
     """
 
     d: int
@@ -145,6 +167,7 @@ class NoiseMeasurement:
     shown: float
     first: int | None
     choice: int | None
+    clustered: bool = False
 
     @property
     def patch_size(self) -> int | None:
@@ -211,22 +234,22 @@ class NoiseMeasurement:
 
 def measure_noise(sample: Sample, d: int) -> NoiseMeasurement:
     """Fit patches of growing sizes until they show the surface, and further while that helps."""
-    size, rows = 2.0 * coefficients(d), []
-    fits: list[PatchFits] = []
-    sizes: list[int] = []
+    tried = _Tried(sample, d)
+    size = 2.0 * coefficients(d)
     while size <= sample.n / 3:
-        fits.append(_fit_sample(sample, round(size), d))
-        sizes.append(round(size))
-        rows.append(_summarize(fits[-1], sample.space, round(size), d))
-        if _choose(fits, np.array(rows))[2]:
+        tried.add(round(size))
+        if tried.choose()[2]:
             break
         size *= GROWTH
-    table = np.array(rows).reshape(len(rows), 6)
-    first, choice, _ = _choose(fits, table) if rows else (None, None, True)
+    first, choice, _ = tried.choose() if tried.sizes else (None, None, True)
+    if choice is None and tried.sizes:
+        first = choice = tried.try_wide()
+    clustered = choice is not None and sample.share_apart() > APART
+    table = tried.table
     ratio, tilt, noise, leverage, curvature, radius = table.T
     return NoiseMeasurement(
         d=d,
-        sizes=np.array(sizes, dtype=np.intp),
+        sizes=np.array(tried.sizes, dtype=np.intp),
         ratio=ratio,
         tilt=tilt,
         noise=noise,
@@ -234,8 +257,9 @@ def measure_noise(sample: Sample, d: int) -> NoiseMeasurement:
         curvature=curvature,
         radius=radius,
         shown=_shown_by_rows(sample, table, d),
-        first=first,
-        choice=choice,
+        first=None if clustered else first,
+        choice=None if clustered else choice,
+        clustered=clustered,
     )
 
 
@@ -268,28 +292,76 @@ def _summarize(fits: PatchFits, space: PointSpace, size: int, d: int) -> tuple[f
     return tuple(float(np.median(value)) for value in values)
 
 
-def _choose(fits: list[PatchFits], table: FloatArray) -> tuple[int | None, int | None, bool]:
-    """Find the first size that will do, the best one, and whether larger ones cannot be better.
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """Fits of patches of several sizes, and their medians."""
 
-    From the first size that shows the plane on, the error of a fit is its leverage and a share of
-    what patches gain in variance over the size where they have least: that is bending beyond second
-    order, or another sheet. The patches with the most variance but for a few count: one size is for
-    all, and where a surface bends most it is too large first.
-    """
-    ratio, tilt = table[:, 0], table[:, 1]
-    plain = np.flatnonzero((ratio <= PLAIN) & (tilt <= TILT))
-    if not len(plain):
-        # Shares are flat where curvature begins to count: the first of the smallest.
-        enough = np.flatnonzero(ratio <= min(FLAT * ratio.min(), PARTLY))
-        will_do = int(enough[0]) if len(enough) and GROWTH ** enough[0] >= FALL else None
-        return will_do, will_do, False
-    first = int(plain[0])
-    high = np.array([np.quantile(fit.noise, HIGH) for fit in fits[first:]])
-    least = high.min()
-    gained = high / least if least > 0 else np.where(high > 0, np.inf, 1.0)
-    leverage = np.array([np.median(fit.leverage) for fit in fits[first:]])
-    errors = leverage + MISFIT * (gained - 1.0)
-    # Of errors that are about equal those of the larger patches are more alike in neighbouring
-    # places, and harm less.
-    best = int(np.flatnonzero(errors <= EQUAL * errors.min())[-1])
-    return first, first + best, len(errors) > best + 2
+    sample: Sample
+    d: int
+    sizes: list[int] = field(default_factory=list)
+    fits: list[PatchFits] = field(default_factory=list)
+    medians: list[tuple[float, ...]] = field(default_factory=list)
+
+    @property
+    def table(self) -> FloatArray:
+        """Medians (s, 6) of what the fits of a size show."""
+        return np.array(self.medians).reshape(len(self.sizes), 6)
+
+    def add(self, size: int) -> None:
+        """Fit the patches of a size."""
+        self.sizes.append(size)
+        self.fits.append(_fit_sample(self.sample, size, self.d))
+        self.medians.append(_summarize(self.fits[-1], self.sample.space, size, self.d))
+
+    def try_wide(self) -> int | None:
+        """Fit patches of most of the rows, and return the index of a size that will do."""
+        ratio = self.table[:, 0]
+        sizes = [int(share * self.sample.n) for share in WIDE]
+        if ratio[-1] > FALLING * ratio.min() or sizes[0] <= self.sizes[-1]:
+            return None
+        whole = _summarize(
+            _fit_sample(self.sample, sizes[1], self.d), self.sample.space, sizes[1], self.d
+        )
+        if whole[0] > WHOLE:
+            return None
+        self.add(sizes[0])
+        return len(self.sizes) - 1
+
+    def choose(self) -> tuple[int | None, int | None, bool]:
+        """Find the first size that will do, the best one, and whether larger cannot be better.
+
+        From the first size that shows the plane on, the error of a fit is its leverage and a share
+        of what patches gain in variance over the size where they have least: that is bending beyond
+        second order, or another sheet. The patches with the most variance but for a few count: one
+        size is for all, and where a surface bends most it is too large first. Patches count by the
+        area of the surface that they stand for: in sparse places the same number of rows reaches
+        farther, and few of the rows are there.
+        """
+        table = self.table
+        ratio, tilt = table[:, 0], table[:, 1]
+        plain = np.flatnonzero((ratio <= PLAIN) & (tilt <= TILT))
+        if not len(plain):
+            # Shares are flat where curvature begins to count: the first of the smallest.
+            enough = np.flatnonzero(ratio <= min(FLAT * ratio.min(), PARTLY))
+            will_do = int(enough[0]) if len(enough) and GROWTH ** enough[0] >= FALL else None
+            return will_do, will_do, False
+        first = int(plain[0])
+        areas = self.fits[first].radius ** self.d
+        areas = np.minimum(areas, MOST_AREA * np.median(areas))
+        high = np.array([_quantile(fit.noise, areas, HIGH) for fit in self.fits[first:]])
+        least = high.min()
+        gained = high / least if least > 0 else np.where(high > 0, np.inf, 1.0)
+        leverage = np.array([np.median(fit.leverage) for fit in self.fits[first:]])
+        errors = leverage + MISFIT * (gained - 1.0)
+        # Of errors that are about equal those of the larger patches are more alike in neighbouring
+        # places, and harm less.
+        best = int(np.flatnonzero(errors <= EQUAL * errors.min())[-1])
+        return first, first + best, len(errors) > best + 2
+
+
+def _quantile(values: FloatArray, weights: FloatArray, share: float) -> float:
+    """Return the least value that with those below it has a share of the weight."""
+    order = np.argsort(values, kind="stable")
+    total = np.cumsum(weights[order])
+    place = int(np.searchsorted(total, share * total[-1]))
+    return float(values[order[min(place, len(order) - 1)]])

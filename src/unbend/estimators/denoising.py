@@ -20,17 +20,23 @@ from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.metrics import EUCLIDEAN
 from unbend.report import Stage, note, trial
 
+# Landmarks of a curve at most: the lowest eigenvalues of its alignment fall with their fourth
+# power, so that of many landmarks small faults make up the first coordinate.
+CURVE_LANDMARKS = 300
 # Landmarks for each patch of rows and neighbour: the neighbourhoods of landmarks are no smaller
 # than a third of a patch, whose landmarks share their noise.
 PER_PATCH = 3.0
 # Neighbours that are reckoned with where their number is left open.
 NEIGHBORS = 10
 # Share of outliers from which on rows are denoised even without noise.
-OUTLIERS = 0.003
+OUTLIERS = 0.005
 # Fewest rows that a measurement is made of, and landmarks for each dimension of the surface.
 FEWEST_ROWS, FEWEST_LANDMARKS = 200, 80
 # Evenness from which on the chart of landmarks is taken without a trial.
 EVEN = 0.8
+# Landmarks that are tried where the chart of at least twice as many is uneven, and how even theirs
+# has to be; and the evenness below which no chart of landmarks is better than one of the rows.
+FEWER, EVEN_ENOUGH, TORN = 150, 0.3, 0.1
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,8 @@ class DenoisingStage:
             return self.reluctance
         if sample.n < FEWEST_ROWS or not len(found.sizes):
             return f"{sample.n} distinct rows are too few"
+        if found.clustered:
+            return "the rows are clusters, which few neighbours do not connect"
         if found.patch_size is None:
             return f"no patches show a surface of dimension {self.d}"
         if found.hides(sample.distinct) < 1 and sample.outlier_share() < OUTLIERS:
@@ -108,36 +116,59 @@ class DenoisingStage:
         smallest = size if found.first is None else min(size, int(found.sizes[found.first]))
         count = PER_PATCH * k * sample.distinct / smallest
         count = min(count, found.bearable_landmarks(sample.distinct, k), self.most_landmarks)
+        if self.d == 1:
+            count = min(count, CURVE_LANDMARKS)
         return max(round(count), FEWEST_LANDMARKS * self.d, self.least_rows)
 
 
 def fit_with_trial(
     fit: Callable[[Landmarks | None], dict[str, Any]], landmarks: Landmarks, record: Stage
 ) -> dict[str, Any]:
-    """Fit landmarks; where their chart is uneven, the rows too, and take the more even chart.
+    """Fit landmarks; where their chart is uneven, try others, and take the most even chart.
 
-    Both charts are measured on the landmarks. `record` is the stage that projected these.
+    The others are that of fewer landmarks, whose neighbourhoods are wider, and that of the rows.
+    All are measured on the landmarks. `record` is the stage that projected these.
     """
     with trial() as chosen:
         fitted = fit(landmarks)
-    even = _evenness(fitted, landmarks)
+    even = of_landmarks = _evenness(fitted, landmarks)
+    if even < EVEN and len(landmarks.points) >= 2 * FEWER:
+        fewer = landmarks.first(FEWER)
+        found = _try(fit, fewer, landmarks)
+        if found is not None and found[2] > max(even, EVEN_ENOUGH):
+            fitted, chosen, even = found
+            record.facts["landmarks"] = len(fewer.points)
     if even < EVEN:
-        try:
-            with trial() as other:
-                of_rows = fit(None)
-        except ValueError:
-            of_rows = None
-        if of_rows is not None and (rival := _evenness(of_rows, landmarks)) > even:
-            fitted, chosen = of_rows, other
-            for name in ("patch_size", "landmarks", "displacement"):
-                record.facts.pop(name)
-            record.facts["declined"] = (
-                f"the chart of the rows is more even than that of landmarks ({rival:.2f}, "
-                f"{even:.2f})"
-            )
-    record.facts["evenness"] = even
+        found = _try(fit, None, landmarks)
+        if found is not None and (found[2] > even or even < TORN):
+            fitted, chosen, _ = found
+            _record_decline(record, found[2], even)
+    record.facts["evenness"] = of_landmarks
     chosen.adopt()
     return fitted
+
+
+def _try(
+    fit: Callable[[Landmarks | None], dict[str, Any]], rival: Landmarks | None, measured: Landmarks
+) -> tuple[dict[str, Any], Any, float] | None:
+    """Fit a rival, and measure its chart; None where it cannot be fitted."""
+    try:
+        with trial() as tried:
+            fitted = fit(rival)
+    except ValueError:
+        return None
+    return fitted, tried, _evenness(fitted, measured)
+
+
+def _record_decline(record: Stage, even: float, of_landmarks: float) -> None:
+    """Record that the chart of the rows was taken, and why."""
+    for name in ("patch_size", "landmarks", "displacement"):
+        record.facts.pop(name)
+    if even > of_landmarks:
+        why = "the chart of the rows is more even than that of landmarks"
+    else:
+        why = "the chart of landmarks is torn or folded, as is that of the rows"
+    record.facts["declined"] = f"{why} ({even:.2f}, {of_landmarks:.2f})"
 
 
 def _evenness(fitted: dict[str, Any], landmarks: Landmarks) -> float:
