@@ -267,3 +267,11 @@ def test_no_matrix_of_lower_rank_is_nearer(shape):
         for _ in range(20):
             turned = np.linalg.qr(model.components_.T + 0.1 * rng.normal(size=(shape[1], d)))[0]
             assert np.linalg.norm(centred - centred @ turned @ turned.T) > error
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_rows_of_rank_one_give_the_same_bits_by_every_call_of_arpack(form):
+    points = np.outer(np.arange(-3.0, 4.0), [1.0, 2.0, 4.0])
+    found = [unbend.PCA(2, svd_solver="arpack").fit(form(points)) for _ in range(20)]
+    assert len({model.components_.tobytes() for model in found}) == 1
+    np.testing.assert_allclose(found[0].singular_values_, [np.sqrt(21 * 28), 0], 0, 1e-12)

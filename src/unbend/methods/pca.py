@@ -41,6 +41,9 @@ DENSE_ENTRIES = 10**7
 FAR = 10.0
 # Up to this many rows or columns exact axes take no longer than randomised ones.
 EXACT_SIDE = 500
+# ARPACK starts again from random vectors of its own where the rank is low, and so does not give the
+# same bits twice; only sparse rows that are too many to make dense need it.
+EXACT_IF_DENSE = ("auto", "arpack")
 
 
 @final
@@ -54,11 +57,12 @@ class PCA(LinearEmbedding):
     ``svd_solver="auto"`` is exact up to rounding. It decomposes the rows (``full``) or the smaller
     of their covariance and Gram matrices, which is used only where it is well conditioned;
     `report_` records the choice and why. Large sparse rows use ``arpack``, at machine precision. By
-    name there are scikit-learn's solvers, of which ``randomized`` is approximate beyond 500 rows
-    and columns (up to there exact axes take less time), and three more: ``dual`` (the n × n Gram
-    matrix: for more columns than rows), ``em`` (Roweis: two least-squares steps in turn, never a
-    covariance) and ``sensible`` (Roweis: the same with isotropic noise, whose variance is estimated
-    along).
+    name there are scikit-learn's solvers, of which ``arpack`` is for large sparse rows too (others
+    have the axes of ``auto``, which are the same to rounding) and ``randomized`` is approximate
+    beyond 500 rows and columns (up to there exact axes take less time), and three more: ``dual``
+    (the n × n Gram matrix: for more columns than rows), ``em`` (Roweis: two least-squares steps in
+    turn, never a covariance) and ``sensible`` (Roweis: the same with isotropic noise, whose
+    variance is estimated along).
 
     Attributes
     ----------
@@ -246,7 +250,7 @@ class PCA(LinearEmbedding):
         """
         if is_sparse(rows):
             small = rows.shape[0] * rows.shape[1] <= DENSE_ENTRIES
-            if self.svd_solver != "auto" or not (small or d == min(rows.shape)):
+            if self.svd_solver not in EXACT_IF_DENSE or not (small or d == min(rows.shape)):
                 return rows.astype(np.float64, copy=False), False
             return self._center(rows.toarray(), mean, d)[0], False
         centered = rows - mean
@@ -263,7 +267,9 @@ class PCA(LinearEmbedding):
         if solver == "auto" and is_sparse(centered):
             solver = "arpack"
             note(solver=solver, because="sparse rows, too many to make them dense")
-        if solver == "auto" or (solver == "randomized" and small):
+        if (solver in EXACT_IF_DENSE and not is_sparse(centered)) or (
+            solver == "randomized" and small
+        ):
             return exact_axes(centered, d, rng)
         if solver in SCIKIT:
             seed = int(rng.integers(2**31))
