@@ -1,6 +1,7 @@
 """Cancelling within a long step, in which a loop reports no progress of its own."""
 
 from collections.abc import Callable
+from contextvars import Context
 
 import numpy as np
 import pytest
@@ -15,13 +16,18 @@ from unbend.report import ask, stage, step
 
 def test_asking_reports_the_last_progress_of_the_running_stage() -> None:
     seen: list[Progress] = []
-    with unbend.monitoring(seen.append):
-        ask()  # outside of a stage there is nothing to report
-        with stage("outer"):
-            step(3, 7)
-            with stage("inner"):
+
+    def work() -> None:
+        with unbend.monitoring(seen.append):
+            ask()  # outside of a stage there is nothing to report
+            with stage("outer"):
+                step(3, 7)
+                with stage("inner"):
+                    ask()
                 ask()
-            ask()
+
+    # Other tests interrupt fits between any two instructions, also where a stage is left.
+    Context().run(work)
     assert [(one.stage, one.done, one.total) for one in seen] == [
         ("outer", 0, 1),
         ("outer", 3, 7),

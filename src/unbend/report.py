@@ -273,18 +273,21 @@ def stage(name: str) -> Iterator[Stage]:
     report = _report.get()
     if report is not None:
         report.stages.append(record)
-    tokens = _stage.set(record), _progress.set((0, 1))
+    outer, progress = _stage.get(), _progress.get()
     start = time.perf_counter()
     try:
+        # Here, so that an interrupt cannot come between these and `finally`.
+        _stage.set(record)
+        _progress.set((0, 1))
         if callback_var.get() is not None:
             advance(name, 0, 1)
         yield record
         if callback_var.get() is not None:
             advance(name, 1, 1)
     finally:
+        _stage.set(outer)
+        _progress.set(progress)
         record.seconds = time.perf_counter() - start
-        _stage.reset(tokens[0])
-        _progress.reset(tokens[1])
 
 
 def note(**facts: Fact | np.generic) -> None:

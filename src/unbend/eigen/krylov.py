@@ -346,7 +346,7 @@ class Looks:
     --------
     >>> looks = Looks(4)
     >>> looks.record(4, 1e8)
-    >>> looks.record(5, 1e5)
+    >>> looks.record(5, 5e5)
     >>> [looks.due(blocks) for blocks in (6, 7, 8)]
     [False, True, True]
     """

@@ -66,7 +66,7 @@ class LayoutExtension(NeighborExtension):
         push = len(layout) / (max(normalizer, 1e-30) * self.exaggeration)
         threads = getattr(self.space, "workers", 1)
         weights = self.affinities.of_rows(distances).astype(np.float32)
-        near = indices.astype(np.int32, copy=False)
+        near = np.ascontiguousarray(indices, dtype=np.int32)
         if field is None:
             opening = Repulsion(self.error).opening
             kernels.place_by_tree(near, weights, layout, opening, push, STEPS, threads, placed)
