@@ -76,7 +76,9 @@ def run_mypy(folder: Path, text: str) -> str:
         "[mypy]\nstrict = true\n[mypy-unbend.*]\nfollow_imports = silent\n"
     )
     command = [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "user.py"]
-    environment = {**os.environ, "MYPYPATH": str(SOURCE.parent)}
+    # mypy finds installed packages by itself, and refuses to be told where they are.
+    path = {} if "site-packages" in SOURCE.parts else {"MYPYPATH": str(SOURCE.parent)}
+    environment = {**os.environ, **path}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     return done.stdout
 
