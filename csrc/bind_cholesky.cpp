@@ -7,6 +7,7 @@
 
 #include "bind.hpp"
 #include "edge_blocks.hpp"
+#include "laplacian.hpp"
 #include "solve.hpp"
 #include "sparse_product.hpp"
 
@@ -22,7 +23,9 @@ using Sides = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::c
 using Solved = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <typename Scalar>
 using Pairs = nb::ndarray<const Scalar, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
-using Values = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename Scalar>
+using Filled = nb::ndarray<Scalar, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Values = Filled<double>;
 
 struct Analysis {
     std::shared_ptr<const unbend::Structure> structure;
@@ -74,6 +77,21 @@ void sparse_product(Vector<std::int64_t> row, Vector<std::int32_t> column, Vecto
                            static_cast<std::int64_t>(block.shape(1)), threads, image.data());
 }
 
+std::int64_t scaled_difference(Vector<std::int64_t> row, Vector<std::int32_t> column,
+                               Vector<double> values, Vector<double> degree, Vector<double> factor,
+                               Filled<std::int64_t> new_row, Filled<std::int32_t> new_column,
+                               Filled<double> new_values) {
+    const std::size_t n = degree.shape(0), entries = column.shape(0);
+    if (row.shape(0) != n + 1 || values.shape(0) != entries || factor.shape(0) != n ||
+        new_row.shape(0) != n + 1 || new_column.shape(0) != entries + n ||
+        new_values.shape(0) != entries + n)
+        throw std::invalid_argument("weights, degrees and the result disagree in size");
+    nb::gil_scoped_release release;
+    return unbend::scaled_difference(
+        {static_cast<std::int64_t>(n), row.data(), column.data(), values.data()}, degree.data(),
+        factor.data(), new_row.data(), new_column.data(), new_values.data());
+}
+
 void edge_blocks(Vector<std::int64_t> row, Vector<std::int64_t> own, Pairs<std::int32_t> ends,
                  Pairs<std::int64_t> slots, Vector<double> across, Vector<double> along,
                  Sides differences, double diagonal, Values values) {
@@ -108,6 +126,10 @@ void bind_cholesky(nb::module_ &module) {
     module.def("edge_blocks", &edge_blocks, nb::arg("row"), nb::arg("own"), nb::arg("ends"),
                nb::arg("slots"), nb::arg("across"), nb::arg("along"), nb::arg("differences"),
                nb::arg("diagonal"), nb::arg("values").noconvert());
+    module.def("scaled_difference", &scaled_difference, nb::arg("row"), nb::arg("column"),
+               nb::arg("values"), nb::arg("degree"), nb::arg("factor"),
+               nb::arg("new_row").noconvert(), nb::arg("new_column").noconvert(),
+               nb::arg("new_values").noconvert());
     module.def("sparse_product", &sparse_product, nb::arg("row"), nb::arg("column"),
                nb::arg("values"), nb::arg("block"), nb::arg("threads"),
                nb::arg("image").noconvert());

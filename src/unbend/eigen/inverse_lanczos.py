@@ -1,6 +1,7 @@
 """Lanczos on the inverse of a sparse matrix, for bottom ends that lie apart from zero."""
 
 from collections.abc import Callable
+from math import ceil
 
 import numpy as np
 
@@ -14,8 +15,9 @@ DEPTH = 8
 PASSES_OF_THREE = 3
 # Restarts before it is left to the other iteration.
 PASSES = 20
-# Blocks from which on the tolerance may have been reached.
+# Blocks from which on the tolerance may have been reached, and vectors of a block, at most.
 FEWEST_BLOCKS = 4
+BLOCK = 4
 # Largest ratio of wanted eigenvalues: rounding of the largest of the inverse hides smaller ones.
 SPREAD = 1e5
 # Least share of an eigenvalue of the inverse that counts as the gap to the next one.
@@ -51,11 +53,20 @@ def inverse_lanczos(
 
     operator = Formable(problem.n, beside, lambda: beside(np.eye(problem.n)))
     inverted = SpectralProblem(operator, "top", trivial)
-    rule = _stopping_rule(count, tol)
+    # Many vectors by narrower blocks, and more of them: the space then holds higher powers.
+    block = min(width, BLOCK)
     iteration = Iteration(
-        rule, DEPTH, PASSES, 0, checked_from=FEWEST_BLOCKS, threads=threads, refine=True
+        _stopping_rule(count, tol),
+        ceil((DEPTH + 1) * width / block) - 1,
+        PASSES,
+        0,
+        checked_from=max(FEWEST_BLOCKS, ceil(width / block) + 1),
+        threads=threads,
+        refine=True,
+        best=width,
+        estimated=True,
     )
-    pairs, vectors, passes = iterate(inverted, problem.first_vectors(width, rng), count, iteration)
+    pairs, vectors, passes = iterate(inverted, problem.first_vectors(block, rng), count, iteration)
     if not passes or not _trusted(pairs.values, count):
         return None
     images = products(problem.matrix, threads)(vectors)

@@ -45,7 +45,7 @@ class RitzPairs:
     values: FloatArray
     rotation: FloatArray
     residuals: FloatArray
-    """Of the wanted pairs."""
+    """Of the wanted pairs; estimates until `KrylovSpace.measure` has computed them."""
     size: float
     """Largest magnitude of a Ritz value in the whole space: from below, the size of the matrix."""
     previous: FloatArray
@@ -68,7 +68,13 @@ class KrylovSpace:
     """
 
     def __init__(
-        self, problem: SpectralProblem, width: int, blocks: int, kept: int, threads: int
+        self,
+        problem: SpectralProblem,
+        width: int,
+        blocks: int,
+        kept: int,
+        threads: int,
+        best: int = 0,
     ) -> None:
         self._trivial = problem.trivial_basis.shape[1]
         self._all = np.empty((problem.n, self._trivial + blocks * width), order="F")
@@ -76,7 +82,9 @@ class KrylovSpace:
         self._images = np.empty((problem.n, blocks * width), order="F")
         self._small = np.empty((blocks * width, blocks * width))
         self._apply = products(problem.matrix, threads)
-        self._end, self._width, self._kept, self.size = problem.end, width, kept * width, 0
+        self._best = best or width
+        self._end, self._width, self.size = problem.end, width, 0
+        self._kept = max(kept * width, self._best)
         self._threads = threads
         # The last image and its inner products with the blocks.
         self._last: tuple[FloatArray, FloatArray] | None = None
@@ -170,6 +178,13 @@ class KrylovSpace:
 
     def ritz(self, count: int, previous: FloatArray) -> RitzPairs:
         """Find the best pairs of A in the space (Rayleigh and Ritz), as many as restarts keep."""
+        return self.measure(self.estimate(count, previous))
+
+    def estimate(self, count: int, previous: FloatArray) -> RitzPairs:
+        """Do the same, with residuals from what of the last image lies outside the space.
+
+        In a Krylov space the images of all other blocks lie inside.
+        """
         small = self._small[: self.size, : self.size]
         values, rotation = all_eigenpairs((small + small.T) / 2)
         size = float(np.abs(values).max())
@@ -177,19 +192,30 @@ class KrylovSpace:
             slice(None, self._kept) if self._end == "bottom" else slice(None, -self._kept - 1, -1)
         )
         values, rotation = values[pick], rotation[:, pick]
-        wanted = rotation[:, :count]
+        assert self._last is not None
+        image, inside = self._last
+        squares, last = image.T @ image, rotation[self.size - self._width :, :count]
+        outside = squares - inside.T @ inside
+        # The difference is off by the rounding of the squares.
+        outside.flat[:: len(outside) + 1] += 4.0 * float(np.finfo(np.float64).eps) * squares.trace()
+        residuals = np.sqrt(np.maximum(np.einsum("ij,ij->j", last, outside @ last), 0.0))
+        return RitzPairs(values, rotation, residuals, size, previous[:, : self._best])
+
+    def measure(self, pairs: RitzPairs) -> RitzPairs:
+        """Compute the residuals of pairs."""
+        count = len(pairs.residuals)
+        wanted = pairs.rotation[:, :count]
         images = self._combine(self._images[:, : self.size], wanted)
-        error = self._subtract(images, self._blocks, wanted * values[:count])
-        residuals = np.linalg.norm(error, axis=0)
-        return RitzPairs(values, rotation, residuals, size, previous[:, : self._width])
+        error = self._subtract(images, self._blocks, wanted * pairs.values[:count])
+        return replace(pairs, residuals=np.linalg.norm(error, axis=0))
 
     def vectors(self, pairs: RitzPairs) -> FloatArray:
-        """Compute the best Ritz vectors, one block."""
-        return self._combine(self._blocks, pairs.rotation[:, : self._width])
+        """Compute the best Ritz vectors, one block, or as many as are asked for."""
+        return self._combine(self._blocks, pairs.rotation[:, : self._best])
 
     def refined_vectors(self, pairs: RitzPairs) -> FloatArray:
         """Compute their images, an orthonormal block: one more step of the power method."""
-        turn = pairs.rotation[:, : self._width]
+        turn = pairs.rotation[:, : self._best]
         images = self._combine(self._images[:, : self.size], turn)
         # The triangular factor has a positive diagonal: no vector changes its place or direction.
         return self._orthonormal(images)
@@ -229,7 +255,8 @@ class Iteration:
     are accepted. They are looked for at the end of a pass and, where T costs more than that, once
     there are `checked_from` blocks, whenever they may have become good enough. The check of a
     result takes one pass for `passes_a_check` of those that it took; zero leaves it out.
-    `refine` takes the images of the accepted vectors in their place.
+    `refine` takes the images of the accepted vectors in their place. `best` is how many vectors are
+    wanted if not one block. `estimated` residuals are computed only once they seem small enough.
     """
 
     excess: Callable[[RitzPairs], float]
@@ -240,6 +267,8 @@ class Iteration:
     checked_from: int = 2
     threads: int = 1
     refine: bool = False
+    best: int = 0
+    estimated: bool = False
 
 
 def block_krylov(
@@ -310,7 +339,7 @@ def iterate(
     expand, depth, passes = iteration.expand, iteration.depth, iteration.passes
     width, full = start.shape[1], (depth + 1) * start.shape[1]
     kept = min(KEPT_BLOCKS, depth) if expand is None else 1
-    space = KrylovSpace(problem, width, depth + 1, kept, iteration.threads)
+    space = KrylovSpace(problem, width, depth + 1, kept, iteration.threads, iteration.best)
     block = space.orthonormal(start)
     for number in range(passes):
         previous: FloatArray = np.eye(width)
@@ -319,9 +348,13 @@ def iterate(
             step(number, passes)
             image = space.add(block)
             if space.size == full or looks.due(space.size // width):
-                pairs = space.ritz(count, previous)
+                estimated = iteration.estimated and not space.mixed
+                pairs = (space.estimate if estimated else space.ritz)(count, previous)
                 previous = pairs.rotation
                 excess = iteration.excess(pairs)
+                if estimated and excess <= 1:
+                    pairs = space.measure(pairs)
+                    excess = iteration.excess(pairs)
                 if excess <= 1:
                     best = space.refined_vectors if iteration.refine else space.vectors
                     return pairs, best(pairs), number + 1
@@ -364,7 +397,8 @@ class Looks:
         self._next = blocks + 1
         if self._last is not None and 1 < excess < self._last[1] < inf:
             fall = log(self._last[1] / excess) / (blocks - self._last[0])
-            self._next = blocks + max(1, int(log(excess) / fall))
+            # Early errors fall slowly: no more blocks than there are before the next look.
+            self._next = blocks + max(1, min(blocks, int(log(excess) / fall)))
         self._last = blocks, excess
 
 

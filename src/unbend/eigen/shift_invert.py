@@ -71,7 +71,8 @@ def analyse(matrix: Matrix, most_flops: float = inf) -> Symbolic:
     >>> solved.round(6).ravel()
     array([1., 1., 1.])
     """
-    rows: Matrix = csr_array(matrix, dtype=np.float64)
+    ready = isinstance(matrix, csr_array) and matrix.dtype == np.float64
+    rows: Matrix = matrix if ready else csr_array(matrix, dtype=np.float64)
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()

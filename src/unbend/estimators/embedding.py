@@ -201,6 +201,7 @@ class Model(BaseEstimator, ABC):
         """Compute all attributes that were deferred."""
         for name in list(vars(self).get(DEFERRED, ())):
             getattr(self, name)
+        self.__dict__.pop(DEFERRED, None)
 
     def _as_stored(self, new: Any) -> Any:
         """Round new samples as the file rounded the training data: equal rows stay equal."""

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from unbend.arrays import FloatArray, IntArray, with_short_indices
-from unbend.graphs.graph import components, undirected
+from unbend.graphs.graph import components, components_of, undirected
 from unbend.neighbors import AffinitySpace, GraphSpace, Neighbors, Space, open_space
 from unbend.report import note, warn
 
@@ -43,7 +43,7 @@ def connect_components(
     For methods made of local blocks both ends of a bridge, or of an edge by which a larger
     neighbourhood reaches another component, get the other's neighbourhood.
     """
-    component = components(neighbors.graph())
+    component = components_of(neighbors.offsets, neighbors.indices)
     count = int(component.max()) + 1
     everyone = np.arange(len(component))
     note(components=count)

@@ -74,6 +74,7 @@ from unbend._kernels.reference.sparse_graphs import (
     factor,
     place_by_paths,
     spanning_trees,
+    scaled_difference,
     sparse_product,
     squared_products,
 )
@@ -141,6 +142,7 @@ __all__ = [
     "smallest",
     "sort_shortlists",
     "spanning_trees",
+    "scaled_difference",
     "sparse_product",
     "spread_density",
     "squared_products",

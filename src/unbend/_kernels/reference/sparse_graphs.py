@@ -81,6 +81,34 @@ def sparse_product(
     image[...] = np.asarray(matrix @ block)
 
 
+def scaled_difference(
+    row: IntArray,
+    column: IntArray,
+    values: FloatArray,
+    degree: FloatArray,
+    factor: FloatArray,
+    new_row: IntArray,
+    new_column: IntArray,
+    new_values: FloatArray,
+) -> int:
+    """Fill diag(factor) (diag(degree) − W) diag(factor) in compressed rows; count its entries.
+
+    There is room for the entries of W, whose columns are sorted, and one more a row.
+    """
+    n = len(degree)
+    weights = csr_array((values, column, row), shape=(n, n))
+    own = np.repeat(np.arange(n), np.diff(row))
+    apart = column != own
+    rows, columns = np.append(own[apart], np.arange(n)), np.append(column[apart], np.arange(n))
+    entries = np.append(-values[apart], degree - weights.diagonal())
+    order = np.lexsort((columns, rows))
+    rows, columns = rows[order], columns[order]
+    new_row[...] = np.searchsorted(rows, np.arange(n + 1))
+    new_column[: len(rows)] = columns
+    new_values[: len(rows)] = entries[order] * factor[rows] * factor[columns]
+    return len(rows)
+
+
 class ShortestPaths64:
     """Shortest paths of one graph in compressed rows, from any sources, by Dijkstra's algorithm."""
 
