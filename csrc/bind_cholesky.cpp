@@ -7,6 +7,7 @@
 
 #include "bind.hpp"
 #include "edge_blocks.hpp"
+#include "krylov_blocks.hpp"
 #include "laplacian.hpp"
 #include "solve.hpp"
 #include "sparse_product.hpp"
@@ -66,6 +67,24 @@ void solve(const unbend::Factor &factor, Sides right, int threads, Solved soluti
         .run(right.data(), solution.data());
 }
 
+std::int64_t grow_blocks(const unbend::Factor &factor, Solved basis, std::int64_t trivial,
+                         std::int64_t size, Solved images, Solved small, Sides block,
+                         std::int64_t count, double well_apart, double little, int threads) {
+    const auto n = static_cast<std::int64_t>(block.shape(0));
+    const auto width = static_cast<std::int64_t>(block.shape(1));
+    const auto room = static_cast<std::int64_t>(small.shape(0));
+    if (n != factor.structure->n || basis.shape(1) != block.shape(0) ||
+        images.shape(1) != block.shape(0) || static_cast<std::int64_t>(images.shape(0)) != room ||
+        static_cast<std::int64_t>(basis.shape(0)) != trivial + room ||
+        small.shape(1) != small.shape(0) || count < 1 || size + count * width > room)
+        throw std::invalid_argument("the blocks do not fit into the space");
+    nb::gil_scoped_release release;
+    const unbend::BlockSpace space{n,           width,         trivial,      size, room,
+                                   basis.data(), images.data(), small.data()};
+    return unbend::BlockGrowth(factor, space, well_apart, little, threads, check_signals)
+        .run(block.data(), count);
+}
+
 void sparse_product(Vector<std::int64_t> row, Vector<std::int32_t> column, Vector<double> values,
                     Sides block, int threads, Solved image) {
     const auto n = static_cast<std::int64_t>(row.shape(0)) - 1;
@@ -119,7 +138,11 @@ void bind_cholesky(nb::module_ &module) {
         .def_prop_ro("negative", [](const unbend::Factor &f) { return f.negative; })
         .def_prop_ro("replaced", [](const unbend::Factor &f) { return f.replaced; })
         .def("solve", &solve, nb::arg("right"), nb::arg("threads"),
-             nb::arg("solution").noconvert());
+             nb::arg("solution").noconvert())
+        .def("grow_blocks", &grow_blocks, nb::arg("basis").noconvert(), nb::arg("trivial"),
+             nb::arg("size"), nb::arg("images").noconvert(), nb::arg("small").noconvert(),
+             nb::arg("block").noconvert(), nb::arg("count"), nb::arg("well_apart"),
+             nb::arg("little"), nb::arg("threads"));
     module.def("analyse", &analyse, nb::arg("row"), nb::arg("column"), nb::arg("most_flops"));
     module.def("factor", &factor, nb::arg("analysis"), nb::arg("row"), nb::arg("column"),
                nb::arg("values"), nb::arg("shift"), nb::arg("threads"), nb::arg("indefinite") = false);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace unbend {
@@ -73,6 +74,32 @@ BothWays<Real> both_ways(std::int64_t n, const std::int64_t *row, const std::int
         result.row.push_back(static_cast<std::int64_t>(result.column.size()));
     }
     return result;
+}
+
+// Symmetric weights: the larger, the smaller or the mean of both directions, where absent is zero, and
+// pairs of weight zero are none.
+enum class Merge { larger, smaller, mean };
+
+inline Compressed<double> merge_directions(std::int64_t n, const std::int64_t *row,
+                                           const std::int32_t *column, const double *value,
+                                           Merge how) {
+    BothWays<double> both = both_ways(n, row, column, value, 0.0);
+    std::int64_t put = 0, e = 0;
+    for (std::int64_t v = 0; v < n; ++v) {
+        for (; e < both.row[v + 1]; ++e) {
+            const double forth = both.forth[e], back = both.back[e];
+            const double merged = how == Merge::mean     ? (forth + back) / 2
+                                  : how == Merge::larger ? (forth < back ? back : forth)
+                                                         : (back < forth ? back : forth);
+            if (merged == 0) continue;
+            both.column[put] = both.column[e];
+            both.forth[put++] = merged;
+        }
+        both.row[v + 1] = put;
+    }
+    both.column.resize(put);
+    both.forth.resize(put);
+    return {std::move(both.row), std::move(both.column), std::move(both.forth)};
 }
 
 }  // namespace unbend

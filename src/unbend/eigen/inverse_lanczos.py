@@ -2,12 +2,26 @@
 
 from collections.abc import Callable
 from math import ceil
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.eigen.krylov import TALL, Apply, Iteration, RitzPairs, iterate, products
+from unbend.eigen.krylov import (
+    LITTLE,
+    SHORT,
+    TALL,
+    Apply,
+    Iteration,
+    RitzPairs,
+    iterate,
+    products,
+)
 from unbend.eigen.problem import Eigenpairs, Formable, SpectralProblem
+from unbend.lowrank.rank_revealing import WELL_APART
+
+if TYPE_CHECKING:
+    from unbend._kernels.reference import Factor
 
 # Blocks added before a restart.
 DEPTH = 8
@@ -15,6 +29,8 @@ DEPTH = 8
 PASSES_OF_THREE = 3
 # Restarts before it is left to the other iteration.
 PASSES = 20
+# Residuals of random vectors over the gap behind the wanted eigenvalues.
+UNKNOWN = 100.0
 # Blocks from which on the tolerance may have been reached, and vectors of a block, at most.
 FEWEST_BLOCKS = 4
 BLOCK = 4
@@ -26,6 +42,7 @@ LEAST_GAP = 1e-3
 
 def inverse_lanczos(
     problem: SpectralProblem,
+    factor: "Factor",
     apply: Apply,
     count: int,
     width: int,
@@ -51,6 +68,9 @@ def inverse_lanczos(
         image = apply(block)
         return np.asarray(image - trivial @ (trivial.T @ image))
 
+    def grow(basis: FloatArray, known: int, *space: Any) -> int:
+        return factor.grow_blocks(basis, known, *space, WELL_APART, LITTLE, threads)
+
     operator = Formable(problem.n, beside, lambda: beside(np.eye(problem.n)))
     inverted = SpectralProblem(operator, "top", trivial)
     # Many vectors by narrower blocks, and more of them: the space then holds higher powers.
@@ -65,6 +85,8 @@ def inverse_lanczos(
         refine=True,
         best=width,
         estimated=True,
+        begin=UNKNOWN / tol,
+        grow=grow if problem.n < SHORT else None,
     )
     pairs, vectors, passes = iterate(inverted, problem.first_vectors(block, rng), count, iteration)
     if not passes or not _trusted(pairs.values, count):

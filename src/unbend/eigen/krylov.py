@@ -19,6 +19,9 @@ from unbend.lowrank.rank_revealing import WELL_APART, orthonormal_columns, ortho
 from unbend.report import step
 
 Apply = Callable[[FloatArray], FloatArray]
+# Adds blocks to the arrays of a space: basis, trivial vectors and others in it, images, inner
+# products, first block, most blocks; returns how many.
+Grow = Callable[[FloatArray, int, int, FloatArray, FloatArray, FloatArray, int], int]
 
 # Part of an orthonormal block inside a space up to which taking it out leaves it well conditioned;
 # the size of the random part of a block that has more, and how often it is given one.
@@ -125,6 +128,18 @@ class KrylovSpace:
         self._small[: self.size, new] = self._inner(self._blocks, image)
         self._last = image, self._small[: self.size, new].copy()
         self._small[new, : self.size] = self._small[: self.size, new].T
+        return image
+
+    def grow(self, block: FloatArray, blocks: int, grow: "Grow") -> FloatArray:
+        """Append a block and up to so many in all of those that follow; return the last image."""
+        own = np.ascontiguousarray(block)
+        added = grow(
+            self._all.T, self._trivial, self.size, self._images.T, self._small, own, blocks
+        )
+        self.size += added * self._width
+        new = slice(self.size - self._width, self.size)
+        image = np.ascontiguousarray(self._images[:, new])
+        self._last = image, self._small[: self.size, new].copy()
         return image
 
     def _orthonormal(self, block: FloatArray) -> FloatArray:
@@ -256,7 +271,8 @@ class Iteration:
     there are `checked_from` blocks, whenever they may have become good enough. The check of a
     result takes one pass for `passes_a_check` of those that it took; zero leaves it out.
     `refine` takes the images of the accepted vectors in their place. `best` is how many vectors are
-    wanted if not one block. `estimated` residuals are computed only once they seem small enough.
+    wanted if not one block. `estimated` residuals are computed only once they seem small enough,
+    and a random block has an excess of about `begin`. `grow` adds blocks of A by one call.
     """
 
     excess: Callable[[RitzPairs], float]
@@ -269,6 +285,8 @@ class Iteration:
     refine: bool = False
     best: int = 0
     estimated: bool = False
+    begin: float = inf
+    grow: Grow | None = None
 
 
 def block_krylov(
@@ -343,10 +361,13 @@ def iterate(
     block = space.orthonormal(start)
     for number in range(passes):
         previous: FloatArray = np.eye(width)
-        looks = Looks(iteration.checked_from)
+        looks = Looks(iteration.checked_from, iteration.begin if number == 0 else inf)
         while space.size < full:
             step(number, passes)
-            image = space.add(block)
+            if iteration.grow is None:
+                image = space.add(block)
+            else:
+                image = space.grow(block, looks.wait(space.size // width, depth + 1), iteration.grow)
             if space.size == full or looks.due(space.size // width):
                 estimated = iteration.estimated and not space.mixed
                 pairs = (space.estimate if estimated else space.ritz)(count, previous)
@@ -384,9 +405,13 @@ class Looks:
     [False, True, True]
     """
 
-    def __init__(self, first: int) -> None:
+    def __init__(self, first: int, begin: float = inf) -> None:
         self._next = first
-        self._last: tuple[int, float] | None = None
+        self._last = 0, begin
+
+    def wait(self, blocks: int, most: int) -> int:
+        """Blocks to add to some before the next look, or until there are the most."""
+        return max(1, min(self._next, most) - blocks)
 
     def due(self, blocks: int) -> bool:
         """Whether pairs are looked for in so many blocks."""
@@ -395,7 +420,7 @@ class Looks:
     def record(self, blocks: int, excess: float) -> None:
         """Plan the next look."""
         self._next = blocks + 1
-        if self._last is not None and 1 < excess < self._last[1] < inf:
+        if 1 < excess < self._last[1] < inf:
             fall = log(self._last[1] / excess) / (blocks - self._last[0])
             # Early errors fall slowly: no more blocks than there are before the next look.
             self._next = blocks + max(1, min(blocks, int(log(excess) / fall)))

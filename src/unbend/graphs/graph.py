@@ -147,12 +147,11 @@ def merge_directions(
     offsets: IntArray, columns: IntArray, weights: FloatArray, how: How
 ) -> csr_array:
     """Do what `symmetrize` does, with compressed rows of which no edge is stored twice."""
-    offsets, columns, forth, back = _both_ways(offsets, columns, weights, absent=0.0)
-    if how == "mean":
-        merged = (forth + back) / 2
-    else:
-        merged = np.maximum(forth, back) if how == "max" else np.minimum(forth, back)
-    return _csr(offsets, columns, merged, merged != 0)
+    return sorted_rows(
+        *kernels.merge_directions(
+            *_compressed(offsets, columns, weights), ("max", "min", "mean").index(how)
+        )
+    )
 
 
 def components(graph: csr_array) -> IntArray:
@@ -186,20 +185,20 @@ def components_of(offsets: IntArray, columns: IntArray) -> IntArray:
 
 def both_ways(graph: csr_array, absent: float) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
     """Every pair that is an edge in some direction: offsets, columns, values forth and back."""
-    return _both_ways(graph.indptr, graph.indices, graph.data, absent)
+    return kernels.both_ways(*_compressed(graph.indptr, graph.indices, graph.data), absent)
 
 
-def _both_ways(
-    offsets: IntArray, columns: IntArray, values: FloatArray, absent: float
-) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+def _compressed(
+    offsets: IntArray, columns: IntArray, values: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Compressed rows in the types of the kernels, if both directions of them fit in memory."""
     # Each edge may be there in both directions: a number and two values, and what is kept of them.
     edges = len(columns)
     check_fits(64 * edges, f"a graph of {edges} edges", "use fewer neighbours or rows")
-    return kernels.both_ways(
+    return (
         offsets.astype(np.int64, copy=False),
         columns.astype(np.int32, copy=False),
         np.asarray(values, dtype=np.float64),
-        absent,
     )
 
 

@@ -38,7 +38,10 @@ def degrees(weights: csr_array) -> FloatArray:
     >>> graphs.degrees(path)
     array([1., 2., 1.])
     """
-    return np.asarray(as_edges(weights, meaning="similarity").sum(axis=1), dtype=np.float64).ravel()
+    edges = as_edges(weights, meaning="similarity")
+    if edges.nnz and np.diff(edges.indptr).min() > 0:
+        return np.add.reduceat(edges.data, edges.indptr[:-1], dtype=np.float64)
+    return np.asarray(edges.sum(axis=1), dtype=np.float64).ravel()
 
 
 def laplacian(
