@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
+#include <limits>
 #include <vector>
 
 namespace unbend {
+
+// Larger than any column.
+constexpr std::int32_t past_all = std::numeric_limits<std::int32_t>::max();
 
 template <typename Real>
 struct Compressed {
@@ -80,26 +83,39 @@ BothWays<Real> both_ways(std::int64_t n, const std::int64_t *row, const std::int
 // pairs of weight zero are none.
 enum class Merge { larger, smaller, mean };
 
+inline double merge(double forth, double back, Merge how) {
+    if (how == Merge::mean) return (forth + back) / 2;
+    return (forth < back) == (how == Merge::larger) ? back : forth;
+}
+
+// Of an edge stored twice the last counts.
 inline Compressed<double> merge_directions(std::int64_t n, const std::int64_t *row,
                                            const std::int32_t *column, const double *value,
                                            Merge how) {
-    BothWays<double> both = both_ways(n, row, column, value, 0.0);
-    std::int64_t put = 0, e = 0;
+    const Compressed<double> back = transposed(n, row, column, value);
+    const Compressed<double> forth =
+        transposed(n, back.row.data(), back.column.data(), back.value.data());
+    Compressed<double> result{std::vector<std::int64_t>(n + 1), {}, {}};
+    result.column.reserve(2 * row[n]);
+    result.value.reserve(2 * row[n]);
     for (std::int64_t v = 0; v < n; ++v) {
-        for (; e < both.row[v + 1]; ++e) {
-            const double forth = both.forth[e], back = both.back[e];
-            const double merged = how == Merge::mean     ? (forth + back) / 2
-                                  : how == Merge::larger ? (forth < back ? back : forth)
-                                                         : (back < forth ? back : forth);
+        std::int64_t f = forth.row[v], b = back.row[v];
+        const std::int64_t f_end = forth.row[v + 1], b_end = back.row[v + 1];
+        while (f < f_end || b < b_end) {
+            const std::int32_t in_forth = f < f_end ? forth.column[f] : past_all;
+            const std::int32_t in_back = b < b_end ? back.column[b] : past_all;
+            const std::int32_t w = in_forth < in_back ? in_forth : in_back;
+            double there = 0, here = 0;
+            for (; f < f_end && forth.column[f] == w; ++f) there = forth.value[f];
+            for (; b < b_end && back.column[b] == w; ++b) here = back.value[b];
+            const double merged = merge(there, here, how);
             if (merged == 0) continue;
-            both.column[put] = both.column[e];
-            both.forth[put++] = merged;
+            result.column.push_back(w);
+            result.value.push_back(merged);
         }
-        both.row[v + 1] = put;
+        result.row[v + 1] = static_cast<std::int64_t>(result.column.size());
     }
-    both.column.resize(put);
-    both.forth.resize(put);
-    return {std::move(both.row), std::move(both.column), std::move(both.forth)};
+    return result;
 }
 
 }  // namespace unbend
