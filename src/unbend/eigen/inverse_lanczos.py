@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -68,8 +68,18 @@ def inverse_lanczos(
         image = apply(block)
         return np.asarray(image - trivial @ (trivial.T @ image))
 
-    def grow(basis: FloatArray, known: int, *space: Any) -> int:
-        return factor.grow_blocks(basis, known, *space, WELL_APART, LITTLE, threads)
+    def grow(
+        basis: FloatArray,
+        known: int,
+        size: int,
+        images: FloatArray,
+        small: FloatArray,
+        block: FloatArray,
+        count: int,
+    ) -> int:
+        return factor.grow_blocks(
+            basis, known, size, images, small, block, count, WELL_APART, LITTLE, threads
+        )
 
     operator = Formable(problem.n, beside, lambda: beside(np.eye(problem.n)))
     inverted = SpectralProblem(operator, "top", trivial)

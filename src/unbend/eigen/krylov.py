@@ -367,7 +367,9 @@ def iterate(
             if iteration.grow is None:
                 image = space.add(block)
             else:
-                image = space.grow(block, looks.wait(space.size // width, depth + 1), iteration.grow)
+                image = space.grow(
+                    block, looks.wait(space.size // width, depth + 1), iteration.grow
+                )
             if space.size == full or looks.due(space.size // width):
                 estimated = iteration.estimated and not space.mixed
                 pairs = (space.estimate if estimated else space.ritz)(count, previous)

@@ -157,12 +157,11 @@ class SpectralProblem:
             matrix = matrix if self.scaled else _scale(matrix, 1.0 / root)
         if not isinstance(matrix, np.ndarray | LinearOperator | csr_array):
             matrix = csr_array(matrix)
-        if isinstance(matrix, csr_array):
-            if not matrix.has_canonical_format:
-                # SciPy sorts entries in place when it likes: not those of the caller, and not while
-                # a solver holds the indices in a form of its own.
-                matrix = matrix.copy()
-                matrix.sum_duplicates()
+        if isinstance(matrix, csr_array) and not matrix.has_canonical_format:
+            # SciPy sorts entries in place when it likes: not those of the caller, and not while a
+            # solver holds the indices in a form of its own.
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
         one = trivial.shape[1] == 1
         basis = trivial / np.linalg.norm(trivial) if one else np.linalg.qr(trivial)[0]
         return replace(self, matrix=matrix, trivial=basis, mass=None, start=start, scaled=False)

@@ -1,7 +1,7 @@
 """Laplacians, their spectra, the diameter and bounds of the graph eigenvalue (book 3.3)."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array

@@ -145,9 +145,7 @@ class LaplacianEigenmaps(KernelEmbedding):
         if isinstance(space, AffinitySpace):
             return space.affinities
         weights = weights_of(neighbors.distances, weight)
-        return merge_directions(
-            neighbors.offsets, neighbors.indices, weights, self.symmetrization
-        )
+        return merge_directions(neighbors.offsets, neighbors.indices, weights, self.symmetrization)
 
     def _fit_columns(self, X: Any, graph: Any) -> dict[str, Any] | None:
         """Embed rows by the random walk on all pairs (slides (69)).
