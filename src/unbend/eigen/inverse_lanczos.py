@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 # Blocks added before a restart.
 DEPTH = 8
-# Passes of three blocks that take as long as one.
-PASSES_OF_THREE = 3
+# Narrow blocks that count as a pass of `ShiftInvert`, which has three wide ones.
+BLOCKS_A_PASS = 2
 # Restarts before it is left to the other iteration.
 PASSES = 20
 # Residuals of random vectors over the gap behind the wanted eigenvalues.
@@ -52,7 +52,7 @@ def inverse_lanczos(
 ) -> tuple[Eigenpairs, int] | None:
     """Find eigenpairs at the bottom from products with the inverse alone, and count the passes.
 
-    Those are passes of `ShiftInvert`, of three blocks each, with as many products.
+    Those are about as many as `ShiftInvert` would need, of three blocks each.
 
     Products with the matrix are not needed, and a restart keeps what was found: about half the work
     of an iteration whose vectors are those of the matrix. But eigenvalues near zero are infinite
@@ -63,7 +63,11 @@ def inverse_lanczos(
     if problem.nullity or problem.n > TALL or width * (DEPTH + 2) + trivial.shape[1] > problem.n:
         return None
 
+    blocks = 0
+
     def beside(block: FloatArray) -> FloatArray:
+        nonlocal blocks
+        blocks += 1
         # The inverse blows the rounding of trivial parts up.
         image = apply(block)
         return np.asarray(image - trivial @ (trivial.T @ image))
@@ -77,9 +81,12 @@ def inverse_lanczos(
         block: FloatArray,
         count: int,
     ) -> int:
-        return factor.grow_blocks(
+        nonlocal blocks
+        added = factor.grow_blocks(
             basis, known, size, images, small, block, count, WELL_APART, LITTLE, threads
         )
+        blocks += added
+        return added
 
     operator = Formable(problem.n, beside, lambda: beside(np.eye(problem.n)))
     inverted = SpectralProblem(operator, "top", trivial)
@@ -103,7 +110,7 @@ def inverse_lanczos(
         return None
     images = products(problem.matrix, threads)(vectors)
     values = np.einsum("ij,ij->j", vectors, images)
-    return Eigenpairs(values, vectors), PASSES_OF_THREE * passes
+    return Eigenpairs(values, vectors), ceil(blocks / BLOCKS_A_PASS)
 
 
 def _trusted(values: FloatArray, count: int) -> bool:
