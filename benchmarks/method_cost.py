@@ -13,7 +13,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from threadpoolctl import threadpool_limits
 
 import unbend
 from benchmarks.machine import cpu_name
+from benchmarks.output import results_of
 from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL, Entry
 
 SMALLEST, LARGEST = 250, 128_000
@@ -117,7 +117,7 @@ def main() -> None:
             print(f"{entry.name:22} {last}, exponent {one['exponent']}", flush=True)
     if "--quick" not in sys.argv:
         stored = {"cpu": cpu_name(), "version": unbend.__version__, "methods": found}
-        Path(__file__).with_suffix(".json").write_text(json.dumps(stored, indent=1) + "\n")
+        results_of(__file__).write_text(json.dumps(stored, indent=1) + "\n")
 
 
 if __name__ == "__main__":
