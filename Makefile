@@ -51,6 +51,7 @@ $(VENV)/installed-bench: $(VENV)/installed
 bench: $(VENV)/installed-bench ## measure against the peers, under an hour; QUICK=1: three minutes
 	$(BIN)/python -m benchmarks$(if $(QUICK), --limit --quick,.whole)
 	$(BIN)/python -m benchmarks.summary
+	$(BIN)/python -m benchmarks.pages
 
 bench-trial: $(VENV)/installed-bench ## start every harness of make bench at its smallest setting
 	$(BIN)/python -m benchmarks.whole --quick

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks import accuracy, cases, check, figures, limits, plots, summary, table, whole
+from benchmarks import accuracy, cases, check, figures, limits, pages, plots, summary, table, whole
 from benchmarks.__main__ import nothing_reached
 from benchmarks.cases import Case
 from benchmarks.measure import ROOT, in_new_process
@@ -278,6 +278,12 @@ def test_no_stage_was_faster_than_its_bound():
     shares = {name: stage["limit"]["fraction"] for name, stage in stages.items()}
     assert len(shares) > 10
     assert max(shares.values()) <= 1, shares
+
+
+def test_pages_show_the_results_that_are_committed():
+    assert [page.name for page in pages.pages()] == ["benchmarks.md", "neighborhoods.md"]
+    for page in pages.pages():
+        assert pages.filled(page.read_text()) == page.read_text(), "run python -m benchmarks.pages"
 
 
 def test_growth_is_judged_with_the_time_of_the_system(results):
