@@ -24,6 +24,11 @@ def rows_of(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def milliseconds(seconds: float) -> str:
+    """Two or three digits."""
+    return f"{1e3 * seconds:.0f} ms" if seconds >= 0.01 else f"{1e3 * seconds:.1f} ms"
+
+
 def stages(results: dict[str, Any]) -> str:
     """Bound of every compiled stage, our share of it, and the gain of a second thread."""
     head = ["stage", "rows", "one thread", "bound", "bound by", "share", "two threads", "left out"]
@@ -31,8 +36,8 @@ def stages(results: dict[str, Any]) -> str:
         [
             name,
             f"{stage['rows']:,}".replace(",", " "),
-            f"{1e3 * stage['one']:.3g} ms",
-            f"{1e3 * stage['limit']['seconds']:.3g} ms",
+            milliseconds(stage["one"]),
+            milliseconds(stage["limit"]["seconds"]),
             stage["limit"]["by"],
             f"{100 * stage['limit']['fraction']:.0f} %",
             f"{stage['speedup']:.2f} ×",
@@ -51,7 +56,7 @@ def two_threads(found: dict[str, Any]) -> str:
         "one thread",
         "two threads",
         "gain",
-        "undivided",
+        "undivided, bound",
         "stages that gain less",
     ]
     rows = []
@@ -70,7 +75,7 @@ def two_threads(found: dict[str, Any]) -> str:
                 f"{one['one']:.2f} s",
                 f"{one['two']:.2f} s",
                 f"{one['speedup']:.2f} ×",
-                f"{100 * max(0.0, one['undivided']):.0f} %",
+                f"{100 * one['undivided']:.0f} %, {2 / (1 + one['undivided']):.2f} ×",
                 shown,
             ]
         )

@@ -27,6 +27,7 @@ from unbend.graphs import geodesics, undirected
 from unbend.local import affine_bases, align, quadratic_bases
 from unbend.mds import MetricStress, Pairs
 from unbend.neighbors import PointSpace
+from unbend.neighbors.order import spatial_order
 
 ROUNDS = 3
 # Neighbours of all graphs, rows of a neighbourhood, and right-hand sides.
@@ -48,8 +49,14 @@ class Stage:
     why: str
 
 
+def _rows(n: int) -> Any:
+    """Points of a roll in the order in which fits take them: near rows are mostly near."""
+    points = swiss_roll(n, random_state=0).points
+    return points[spatial_order(points)]
+
+
 def _graph(n: int) -> Any:
-    return undirected(PointSpace(swiss_roll(n, random_state=0).points).nearest(NEAR)).lengths
+    return undirected(PointSpace(_rows(n)).nearest(NEAR)).lengths
 
 
 def all_geodesics(quick: bool) -> Stage:
@@ -94,7 +101,7 @@ def scattered_geodesics(quick: bool) -> Stage:
 def nearest_rows(quick: bool) -> Stage:
     """Neighbours of all rows in three dimensions, building the tree included."""
     n = 50_000 if quick else 300_000
-    points = swiss_roll(n, random_state=0).points
+    points = _rows(n)
     # About five leaves of a dozen rows meet a ball of k. Of rows in random order the i-th is among
     # the k nearest so far with the chance k/i, and guessed wrong with that or its complement.
     compared = 5 * NEAR
@@ -169,7 +176,7 @@ def _unheard(done: int, total: int) -> None:
 
 def _neighborhoods(quick: bool) -> tuple[int, Any, Any, Any]:
     n = 10_000 if quick else 100_000
-    space = PointSpace(swiss_roll(n, random_state=0).points)
+    space = PointSpace(_rows(n))
     neighbors = space.nearest(NEAR)
     offsets, members = neighbors.with_self()
     return n, offsets, members, space.coordinates(members.reshape(n, BLOCK))

@@ -52,8 +52,8 @@ def harness(name: str, seconds: float, arguments: str = "", quick: str = "--quic
 HARNESSES = (
     Harness(
         "benchmarks",
-        1260,
-        ("--limit", "--budget", "1100"),
+        1160,
+        ("--limit", "--budget", "1000"),
         ("--quick", "--only", "PCA", "--limit", "--budget", "20"),
     ),
     harness("small", 420, quick="wine --only=PCA"),

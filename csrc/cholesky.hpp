@@ -122,13 +122,13 @@ class Factorisation {
         std::stable_sort(above.begin(), above.end(), [&](std::int32_t a, std::int32_t b) {
             return shape_.work[a] < shape_.work[b];
         });
-        run_tasks(subtrees + static_cast<std::int64_t>(above.size()), threads_, poller_, make,
-                  [&](Workspace &workspace, std::int64_t t) {
-                      if (t < subtrees)
-                          factor_subtree(trees[t], workspace);
-                      else if (wait_for_children(above[t - subtrees]))
-                          factor_above(above[t - subtrees], workspace, 1);
-                  });
+        run_in_order(subtrees + static_cast<std::int64_t>(above.size()), threads_, poller_, make,
+                     [&](Workspace &workspace, std::int64_t t) {
+                         if (t < subtrees)
+                             factor_subtree(trees[t], workspace);
+                         else if (wait_for_children(above[t - subtrees]))
+                             factor_above(above[t - subtrees], workspace, 1);
+                     });
     }
 
     bool is_shared(std::int32_t s) const {
