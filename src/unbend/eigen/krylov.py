@@ -96,9 +96,9 @@ class KrylovSpace:
         """
         against = self._all[:, : self._trivial + self.size]
         if len(block) < SHORT:
-            own = np.array(block, dtype=np.float64, order="C")
-            if 0 <= kernels.orthonormal_block(against.T, own, WELL_APART) <= LITTLE:
-                return own
+            copy = np.array(block, dtype=np.float64, order="C")
+            if 0 <= kernels.orthonormal_block(against.T, copy, WELL_APART) <= LITTLE:
+                return copy
         inside = self._inner_known(against, block)
         block = self._orthonormal(self._subtract(block, against, inside, own))
         for number in range(ROUNDS):
