@@ -16,8 +16,8 @@ from unbend.report import Stage, Trial, trial
 # torn: no better than that of the rows.
 EVEN, TORN = 0.9, 0.05
 # Evenness below which a chart of landmarks is doubtful, and how many times as even as that of the
-# rows it has to be then. Where landmarks were declined none is taken that is doubtful (of normal,
-# uniform and clustered rows up to 0.14), nor any if that of the rows is as even as `WHOLE`.
+# rows it has to be then. Where landmarks were declined none is taken that is doubtful, as all of
+# rows without a surface are, nor any if that of the rows is as even as `WHOLE`.
 DOUBTFUL, CLEARLY, WHOLE = 0.3, 4.0, 0.5
 # Where noise is mild: the fault of the chart of the rows, over that of landmarks, up to which both
 # are alike, and the one that no projection has biased is taken.
