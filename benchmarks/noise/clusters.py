@@ -6,12 +6,15 @@ Clusters are normal, uniform in balls, or of different widths along the columns,
 deviation of about one; separations are typical distances of their centres. Connectivity was
 calibrated on clusters of other seeds and sizes. Counted are what the measurement takes rows for,
 and in how many draws LTSA with denoise='auto' fits landmarks. On surfaces for calibration the share
-of rows is measured that few neighbours do not connect to the most. Writes noise_clusters.json.
+of rows is measured that few neighbours do not connect to the most. Writes noise_clusters.json; a
+later run goes on with it.
 """
 
 import json
 import warnings
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -92,20 +95,28 @@ def count_solid() -> dict[str, object]:
     return {"normal and uniform rows": draws, "denoised by LTSA": denoised}
 
 
+def count_clusters(separation: float) -> dict[str, object]:
+    """Count the verdicts on clusters of a separation."""
+    draws = [
+        (make_clusters(columns, count, d, kind, separation), d)
+        for columns, count, d, kind in product(COLUMNS, CLUSTERS, DIMENSIONS, KINDS)
+    ]
+    verdicts = Counter(judge(rows, d) for rows, d in draws)
+    return {**verdicts, "denoised by LTSA": sum(is_denoised(rows, d) for rows, d in draws)}
+
+
 def main() -> None:
-    """Count the verdicts of each separation, and measure surfaces."""
-    results: list[dict[str, object]] = [surfaces_apart(), count_solid()]
-    print(*results, flush=True)
-    for separation in SEPARATIONS:
-        draws = [
-            (make_clusters(columns, count, d, kind, separation), d)
-            for columns, count, d, kind in product(COLUMNS, CLUSTERS, DIMENSIONS, KINDS)
-        ]
-        verdicts = Counter(judge(rows, d) for rows, d in draws)
-        denoised = sum(is_denoised(rows, d) for rows, d in draws)
-        results.append({"separation": separation, **verdicts, "denoised by LTSA": denoised})
-        print(results[-1], flush=True)
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    """Measure what is missing, and write it."""
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    parts: dict[str, Callable[[], dict[str, object]]] = {
+        f"separation {separation}": partial(count_clusters, separation)
+        for separation in SEPARATIONS
+    }
+    for name, measure in {**parts, "surfaces": surfaces_apart, "solid": count_solid}.items():
+        if name not in results:
+            results[name] = measure()
+            RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+            print(name, results[name], flush=True)
 
 
 if __name__ == "__main__":
