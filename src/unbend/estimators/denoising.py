@@ -17,7 +17,7 @@ from unbend.denoising.patches import coefficients
 from unbend.estimators.denoising_options import DenoiseOptions
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.metrics import EUCLIDEAN
-from unbend.report import note
+from unbend.report import note, warn
 
 # Landmarks of a curve at most: the lowest eigenvalues of its alignment fall with their fourth
 # power, so that of many landmarks small faults make up the first coordinate.
@@ -31,6 +31,8 @@ NEIGHBORS = 10
 OUTLIERS = 0.005
 # Fewest rows that a measurement is made of, and landmarks for each dimension of the surface.
 FEWEST_ROWS, FEWEST_LANDMARKS = 200, 80
+# Share of the landmarks asked for that may be missing: few candidates are left out anywhere.
+SPARED = 0.05
 # Landmarks that are tried where the chart of more is uneven.
 FEWER = 150
 # How far noise is above what the rows bear (`NoiseMeasurement.hides`) up to which it is mild.
@@ -59,7 +61,10 @@ class DenoisingStage:
         reason = obstacle or _unsuited(space, self.d)
         if reason is not None:
             if self.options.always:
-                raise ValueError(f"Landmarks cannot be projected: {reason}. Use denoise=False.")
+                raise ValueError(
+                    f"Landmarks cannot be projected: {reason}. Use "
+                    f"denoise=False{self._remedy(space)}."
+                )
             note(declined=reason)
             return None
         assert isinstance(space, PointSpace)
@@ -76,6 +81,12 @@ class DenoisingStage:
         else:
             note(declined=candidates.declined)
         return candidates
+
+    def _remedy(self, space: Space) -> str:
+        """Name the largest dimension that the columns allow, where the surface has too many."""
+        if not isinstance(space, PointSpace) or not 1 < space.points.shape[1] <= self.d:
+            return ""
+        return f", or denoise={{'dimension': {space.points.shape[1] - 1}}}"
 
     def _declined(self, found: NoiseMeasurement, sample: Sample) -> str | None:
         """Why 'auto' leaves the rows as they are, whatever their chart is."""
@@ -112,12 +123,25 @@ class DenoisingStage:
         size = self.options.patch_size or measured or int(found.sizes[found.ratio.argmin()])
         size = min(max(size, coefficients(self.d)), sample.n - 1)
         count = self._count(found, sample, size)
-        return project_landmarks(sample, size, count, self.d, self.spread)
+        landmarks = project_landmarks(sample, size, count, self.d, self.spread)
+        self._check_taken("patch_size", size, sample)
+        self._check_taken("n_landmarks", len(landmarks.points), sample)
+        return landmarks
 
     @property
     def usual_neighbors(self) -> int:
         """Neighbours that the user asked for, or about as many as are taken."""
         return self.n_neighbors if isinstance(self.n_neighbors, int) else NEIGHBORS
+
+    def _check_taken(self, name: str, taken: int, sample: Sample) -> None:
+        """Warn of a size that differs from the one that was given."""
+        given = getattr(self.options, name)
+        if given is not None and not (1 - SPARED) * given <= taken <= given:
+            way, limit = ("raised", "need more") if taken > given else ("lowered", "allow no more")
+            warn(
+                f"denoise[{name!r}]={given} was {way} to {taken}: a surface of dimension {self.d} "
+                f"and {sample.n} distinct rows {limit}."
+            )
 
     def _count(self, found: NoiseMeasurement, sample: Sample, size: int) -> int:
         """Choose how many landmarks: of more, neighbourhoods would be small against the noise."""
@@ -214,5 +238,7 @@ def _unsuited(space: Space, d: int) -> str | None:
     if space.metric is not EUCLIDEAN:
         return f"metric={space.metric.name!r} is not Euclidean"
     if space.points.shape[1] <= d:
-        return f"{space.points.shape[1]} columns leave no direction across a surface of {d}"
+        columns = space.points.shape[1]
+        leave = "1 column leaves" if columns == 1 else f"{columns} columns leave"
+        return f"{leave} no direction across a surface of dimension {d}"
     return None
