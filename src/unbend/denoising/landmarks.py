@@ -1,6 +1,6 @@
 """Landmarks on the estimated surface: sampled at random, trimmed, projected, thinned."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,15 +38,23 @@ class Landmarks:
         Rows of the sample whose nearest landmark each is, relative to their mean.
     displacement : float
         Median distance from the rows to their projections.
+    patch_size : int
+        Rows of the patches by which they were projected.
+    neighbors : int
+        Neighbours that a landmark has at least, however many the user asked for.
     """
 
     points: FloatArray
     masses: FloatArray
     displacement: float
+    patch_size: int
+    neighbors: int = 1
 
-    def first(self, count: int) -> "Landmarks":
+    def first(self, count: int, neighbors: int) -> "Landmarks":
         """Return the first landmarks, with their own masses: no method of charts needs others."""
-        return Landmarks(self.points[:count], self.masses[:count], self.displacement)
+        return replace(
+            self, points=self.points[:count], masses=self.masses[:count], neighbors=neighbors
+        )
 
 
 def project_landmarks(
@@ -80,7 +88,8 @@ def project_landmarks(
         points = fit_patches(space, points, patch, d).points
     lifted = sample.lift(points)
     displacement = np.linalg.norm(lifted - sample.rows.points[rows], axis=1)
-    return Landmarks(lifted, _masses(points, sample.space), float(np.median(displacement)))
+    masses = _masses(points, sample.space)
+    return Landmarks(lifted, masses, float(np.median(displacement)), size)
 
 
 def _around(points: FloatArray, values: FloatArray) -> FloatArray:

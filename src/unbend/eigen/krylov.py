@@ -39,6 +39,8 @@ REPAIRS = 3
 SHORT = 5000
 # Rows from which on threads share the products with all vectors of a space.
 TALL = 20_000
+# Blocks that are kept for those to come.
+SPARE_BLOCKS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +93,13 @@ class KrylovSpace:
         self._threads = threads
         # The last image and its inner products with the blocks.
         self._last: tuple[FloatArray, FloatArray] | None = None
+        # Blocks that are no longer needed: memory anew costs as much as a product with one.
+        self._spare: list[FloatArray] = []
         # Whether a block got a random part: the space is then no Krylov space any more.
         self.mixed = False
 
-    def orthonormal(self, block: FloatArray) -> FloatArray:
-        """Orthonormal columns, orthogonal to the whole space.
+    def orthonormal(self, block: FloatArray, own: bool = False) -> FloatArray:
+        """Orthonormal columns, orthogonal to the whole space; `own`: nobody else needs the block.
 
         Twice is enough (Kahan) for a block that leaves the space. Columns that stay in it, as the
         images of null vectors under an inverse do, are rounding once the space is taken out, and
@@ -103,17 +107,17 @@ class KrylovSpace:
         """
         against = self._all[:, : self._trivial + self.size]
         if len(block) < SHORT:
-            own = np.array(block, dtype=np.float64, order="C")
-            if 0 <= kernels.orthonormal_block(against.T, own, WELL_APART) <= LITTLE:
-                return own
+            copy = np.array(block, dtype=np.float64, order="C")
+            if 0 <= kernels.orthonormal_block(against.T, copy, WELL_APART) <= LITTLE:
+                return copy
         inside = self._inner_known(against, block)
-        block = self._orthonormal(self._subtract(block, against, inside))
+        block = self._orthonormal(self._subtract(block, against, inside, own))
         for number in range(ROUNDS):
             if number:
                 self.mixed = True
                 block += RANDOM_PART * np.random.default_rng(number).standard_normal(block.shape)
             inside = self._inner(against, block)
-            block = self._orthonormal(self._subtract(block, against, inside))
+            block = self._orthonormal(self._subtract(block, against, inside, own=True))
             if np.linalg.norm(inside) <= LITTLE:
                 break
         return block
@@ -142,8 +146,13 @@ class KrylovSpace:
         self._last = image, self._small[: self.size, new].copy()
         return image
 
+    def release(self, block: FloatArray) -> None:
+        """Take a block that nobody needs for one that is to come."""
+        if block.flags.c_contiguous and len(block) >= TALL:
+            self._spare = [*self._spare, block][-SPARE_BLOCKS:]
+
     def _orthonormal(self, block: FloatArray) -> FloatArray:
-        """Orthonormal basis of the columns."""
+        """Orthonormal basis of the columns of a block that nobody else needs."""
         if len(block) < TALL:
             return orthonormal_columns(block)
         gram = np.empty((block.shape[1], block.shape[1]))
@@ -151,9 +160,10 @@ class KrylovSpace:
         turn = orthonormal_turn(gram)
         if turn is None:
             return np.linalg.qr(block)[0]
-        turned = np.empty(block.shape)
+        turned = self._room(block.shape)
         # Not by BLAS, whose idle threads would take the cores of ours.
         kernels.turn_rows(block, np.ascontiguousarray(turn), self._threads, turned)
+        self.release(block)
         return turned
 
     def _inner_known(self, against: FloatArray, block: FloatArray) -> FloatArray:
@@ -171,21 +181,35 @@ class KrylovSpace:
         kernels.inner_products(basis.T, np.ascontiguousarray(block), self._threads, products)
         return products
 
+    def _room(self, shape: tuple[int, ...]) -> FloatArray:
+        """Return a spare block of that shape, or a new one."""
+        while self._spare:
+            spare = self._spare.pop()
+            if spare.shape == shape:
+                return spare
+        return np.empty(shape)
+
     def _subtract(
-        self, block: FloatArray, basis: FloatArray, coefficients: FloatArray
+        self, block: FloatArray, basis: FloatArray, coefficients: FloatArray, own: bool = False
     ) -> FloatArray:
-        """Block − basis coefficients, for columns of one of the arrays of this space."""
+        """Block − basis coefficients, for columns of one of the arrays of this space.
+
+        A block of rows that is `own`, which nobody else needs, is changed in place.
+        """
         if len(block) < TALL:
             return np.asarray(block - basis @ coefficients)
-        result, factors = np.array(block, order="C"), np.ascontiguousarray(-coefficients)
-        kernels.add_combinations(basis.T, factors, self._threads, result)
-        return result
+        if not (own and block.flags.c_contiguous):
+            given, block = block, self._room(block.shape)
+            block[...] = given
+        kernels.add_combinations(basis.T, np.ascontiguousarray(-coefficients), self._threads, block)
+        return block
 
     def _combine(self, basis: FloatArray, coefficients: FloatArray) -> FloatArray:
         """Basis coefficients, for columns of one of the arrays of this space."""
         if len(basis) < TALL:
             return np.asarray(basis @ coefficients)
-        return self._subtract(np.zeros((len(basis), coefficients.shape[1])), basis, -coefficients)
+        nothing = np.zeros((len(basis), coefficients.shape[1]))
+        return self._subtract(nothing, basis, -coefficients, own=True)
 
     @property
     def _blocks(self) -> FloatArray:
@@ -193,35 +217,41 @@ class KrylovSpace:
 
     def ritz(self, count: int, previous: FloatArray) -> RitzPairs:
         """Find the best pairs of A in the space (Rayleigh and Ritz), as many as restarts keep."""
-        return self.measure(self.estimate(count, previous))
+        return self.measure(self._pairs(count, previous))
 
-    def estimate(self, count: int, previous: FloatArray) -> RitzPairs:
-        """Do the same, with residuals from what of the last image lies outside the space.
-
-        In a Krylov space the images of all other blocks lie inside.
-        """
+    def _pairs(self, count: int, previous: FloatArray) -> RitzPairs:
+        """Find them without their residuals."""
         small = self._small[: self.size, : self.size]
         values, rotation = all_eigenpairs((small + small.T) / 2)
         size = float(np.abs(values).max())
         pick = (
             slice(None, self._kept) if self._end == "bottom" else slice(None, -self._kept - 1, -1)
         )
-        values, rotation = values[pick], rotation[:, pick]
+        unknown = np.full(count, inf)
+        kept = previous[:, : self._best]
+        return RitzPairs(values[pick], rotation[:, pick], unknown, size, kept)
+
+    def estimate(self, count: int, previous: FloatArray) -> RitzPairs:
+        """Find them, with residuals from what of the last image lies outside the space.
+
+        In a Krylov space the images of all other blocks lie inside.
+        """
+        pairs = self._pairs(count, previous)
         assert self._last is not None
         image, inside = self._last
-        squares, last = image.T @ image, rotation[self.size - self._width :, :count]
+        squares, last = image.T @ image, pairs.rotation[self.size - self._width :, :count]
         outside = squares - inside.T @ inside
         # The difference is off by the rounding of the squares.
         outside.flat[:: len(outside) + 1] += 4.0 * float(np.finfo(np.float64).eps) * squares.trace()
         residuals = np.sqrt(np.maximum(np.einsum("ij,ij->j", last, outside @ last), 0.0))
-        return RitzPairs(values, rotation, residuals, size, previous[:, : self._best])
+        return replace(pairs, residuals=residuals)
 
     def measure(self, pairs: RitzPairs) -> RitzPairs:
         """Compute the residuals of pairs."""
         count = len(pairs.residuals)
         wanted = pairs.rotation[:, :count]
         images = self._combine(self._images[:, : self.size], wanted)
-        error = self._subtract(images, self._blocks, wanted * pairs.values[:count])
+        error = self._subtract(images, self._blocks, wanted * pairs.values[:count], own=True)
         return replace(pairs, residuals=np.linalg.norm(error, axis=0))
 
     def vectors(self, pairs: RitzPairs) -> FloatArray:
@@ -383,7 +413,12 @@ def iterate(
                     return pairs, best(pairs), number + 1
                 looks.record(space.size // width, excess)
             if space.size < full:
-                block = space.orthonormal(image if expand is None else expand(block))
+                if expand is None:
+                    block = space.orthonormal(image)
+                    continue
+                expanded = expand(block)
+                space.release(block)
+                block = space.orthonormal(expanded, own=True)
         step(number + 1, passes)
         if number + 1 < passes:
             # Beside a random block, residuals of the Ritz vectors do not lie in the last image.
