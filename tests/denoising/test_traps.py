@@ -258,3 +258,22 @@ class TestReduction:
         assert np.median(model.outlyingness(rows)) == pytest.approx(1, abs=0.3)
         with pytest.warns(unbend.OutOfDistributionWarning):
             model.transform(rows[:3] + 20.0)
+
+
+def test_directions_without_variance_are_no_normals():
+    """Columns that repeat what is known change neither the noise nor the landmarks."""
+    rows = swiss_roll(1500, noise=0.4, random_state=3).points
+    known = unbend.denoise(rows, 2)
+    more = {
+        "constant": np.column_stack((rows, np.full(1500, 7.0))),
+        "repeated": np.column_stack((rows, np.zeros((1500, 4)))),
+        "turned": turned(rows, 5) + 3.0,
+        "wide": turned(rows, 20) + 3.0,
+    }
+    for name, wider in more.items():
+        found = unbend.denoise(wider, 2)
+        assert found.points.shape == wider.shape, name
+        assert found.sigma == pytest.approx(known.sigma, rel=0.15), name
+        off = found.points - wider.mean(axis=0)
+        inside = np.linalg.svd(wider - wider.mean(axis=0), full_matrices=False)[2][:3]
+        np.testing.assert_allclose(off - off @ inside.T @ inside, 0, atol=1e-9, err_msg=name)

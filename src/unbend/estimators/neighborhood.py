@@ -257,7 +257,13 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         space, inverse = found.space, found.inverse
         with stage("graph"):
             found = self._without_short_circuits(found, needs, graph is not None)
-            connection = connect_components(space, found.neighbors, self.connect, self.local_blocks)
+            connection = connect_components(
+                space,
+                found.neighbors,
+                self.connect,
+                self.local_blocks,
+                "rows" if landmarks is None else "landmarks",
+            )
             self._check_largest(len(connection.groups[0]), least)
         labels = class_numbers(y, len(inverse))[found.first] if self.supervised else None
         masses = None if landmarks is None else landmarks.masses[found.first]

@@ -223,7 +223,8 @@ class NeighborSearch:
             warn(f"{self.method} needs more neighbours: n_neighbors was raised to {raised}")
             counts = np.maximum(counts, raised) if isinstance(counts, np.ndarray) else raised
         if np.max(counts) > n - 1:
-            warn(f"there are {n} distinct rows: n_neighbors was lowered to {n - 1}")
+            noun = "landmarks" if self.landmarks else "distinct rows"
+            warn(f"there are {n} {noun}: n_neighbors was lowered to {n - 1}")
             counts = np.minimum(counts, n - 1) if isinstance(counts, np.ndarray) else n - 1
         return counts
 
