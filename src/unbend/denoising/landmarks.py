@@ -16,7 +16,8 @@ from unbend.neighbors import PointSpace
 KEPT, KEPT_AT_MOST, DENSEST = 0.63, 0.94, 0.77
 # Of up to so many sampled rows what is within these factors of those around is kept: the radius of
 # a patch, and the variance about its fit. Edges and sparse ends are lost otherwise; those around
-# one of more rows are near, and the points between two sheets under wide noise are many.
+# one of more rows are near, and the points between two sheets under wide noise are many
+# (`benchmarks/noise/rules.py`).
 FEW_ROWS, LIKE_RADIUS, LIKE_NOISE = 2000, 1.1, 1.5
 # Rows around one that it is compared with.
 COMPARED = 10
