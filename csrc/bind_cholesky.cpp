@@ -7,6 +7,8 @@
 
 #include "bind.hpp"
 #include "edge_blocks.hpp"
+#include "krylov_blocks.hpp"
+#include "laplacian.hpp"
 #include "solve.hpp"
 #include "sparse_product.hpp"
 
@@ -22,7 +24,9 @@ using Sides = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::c
 using Solved = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <typename Scalar>
 using Pairs = nb::ndarray<const Scalar, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
-using Values = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename Scalar>
+using Filled = nb::ndarray<Scalar, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Values = Filled<double>;
 
 struct Analysis {
     std::shared_ptr<const unbend::Structure> structure;
@@ -63,6 +67,24 @@ void solve(const unbend::Factor &factor, Sides right, int threads, Solved soluti
         .run(right.data(), solution.data());
 }
 
+std::int64_t grow_blocks(const unbend::Factor &factor, Solved basis, std::int64_t trivial,
+                         std::int64_t size, Solved images, Solved small, Sides block,
+                         std::int64_t count, double well_apart, double little, int threads) {
+    const auto n = static_cast<std::int64_t>(block.shape(0));
+    const auto width = static_cast<std::int64_t>(block.shape(1));
+    const auto room = static_cast<std::int64_t>(small.shape(0));
+    if (n != factor.structure->n || basis.shape(1) != block.shape(0) ||
+        images.shape(1) != block.shape(0) || static_cast<std::int64_t>(images.shape(0)) != room ||
+        static_cast<std::int64_t>(basis.shape(0)) != trivial + room ||
+        small.shape(1) != small.shape(0) || count < 1 || size + count * width > room)
+        throw std::invalid_argument("the blocks do not fit into the space");
+    nb::gil_scoped_release release;
+    const unbend::BlockSpace space{n,           width,         trivial,      size, room,
+                                   basis.data(), images.data(), small.data()};
+    return unbend::BlockGrowth(factor, space, well_apart, little, threads, check_signals)
+        .run(block.data(), count);
+}
+
 void sparse_product(Vector<std::int64_t> row, Vector<std::int32_t> column, Vector<double> values,
                     Sides block, int threads, Solved image) {
     const auto n = static_cast<std::int64_t>(row.shape(0)) - 1;
@@ -72,6 +94,21 @@ void sparse_product(Vector<std::int64_t> row, Vector<std::int32_t> column, Vecto
     nb::gil_scoped_release release;
     unbend::sparse_product({row.data(), column.data(), values.data()}, n, block.data(),
                            static_cast<std::int64_t>(block.shape(1)), threads, image.data());
+}
+
+std::int64_t scaled_difference(Vector<std::int64_t> row, Vector<std::int32_t> column,
+                               Vector<double> values, Vector<double> degree, Vector<double> factor,
+                               Filled<std::int64_t> new_row, Filled<std::int32_t> new_column,
+                               Filled<double> new_values) {
+    const std::size_t n = degree.shape(0), entries = column.shape(0);
+    if (row.shape(0) != n + 1 || values.shape(0) != entries || factor.shape(0) != n ||
+        new_row.shape(0) != n + 1 || new_column.shape(0) != entries + n ||
+        new_values.shape(0) != entries + n)
+        throw std::invalid_argument("weights, degrees and the result disagree in size");
+    nb::gil_scoped_release release;
+    return unbend::scaled_difference(
+        {static_cast<std::int64_t>(n), row.data(), column.data(), values.data()}, degree.data(),
+        factor.data(), new_row.data(), new_column.data(), new_values.data());
 }
 
 void edge_blocks(Vector<std::int64_t> row, Vector<std::int64_t> own, Pairs<std::int32_t> ends,
@@ -101,13 +138,21 @@ void bind_cholesky(nb::module_ &module) {
         .def_prop_ro("negative", [](const unbend::Factor &f) { return f.negative; })
         .def_prop_ro("replaced", [](const unbend::Factor &f) { return f.replaced; })
         .def("solve", &solve, nb::arg("right"), nb::arg("threads"),
-             nb::arg("solution").noconvert());
+             nb::arg("solution").noconvert())
+        .def("grow_blocks", &grow_blocks, nb::arg("basis").noconvert(), nb::arg("trivial"),
+             nb::arg("size"), nb::arg("images").noconvert(), nb::arg("small").noconvert(),
+             nb::arg("block").noconvert(), nb::arg("count"), nb::arg("well_apart"),
+             nb::arg("little"), nb::arg("threads"));
     module.def("analyse", &analyse, nb::arg("row"), nb::arg("column"), nb::arg("most_flops"));
     module.def("factor", &factor, nb::arg("analysis"), nb::arg("row"), nb::arg("column"),
                nb::arg("values"), nb::arg("shift"), nb::arg("threads"), nb::arg("indefinite") = false);
     module.def("edge_blocks", &edge_blocks, nb::arg("row"), nb::arg("own"), nb::arg("ends"),
                nb::arg("slots"), nb::arg("across"), nb::arg("along"), nb::arg("differences"),
                nb::arg("diagonal"), nb::arg("values").noconvert());
+    module.def("scaled_difference", &scaled_difference, nb::arg("row"), nb::arg("column"),
+               nb::arg("values"), nb::arg("degree"), nb::arg("factor"),
+               nb::arg("new_row").noconvert(), nb::arg("new_column").noconvert(),
+               nb::arg("new_values").noconvert());
     module.def("sparse_product", &sparse_product, nb::arg("row"), nb::arg("column"),
                nb::arg("values"), nb::arg("block"), nb::arg("threads"),
                nb::arg("image").noconvert());

@@ -10,8 +10,9 @@ namespace {
 
 namespace nb = nanobind;
 
-void count_nearer(unbend::Matrix<const double> points, unbend::Vector<std::int32_t> asked,
-                  unbend::Matrix<const float> approximate, unbend::Vector<double> slack,
+void count_nearer(unbend::Matrix<const double> points, double scale,
+                  unbend::Vector<std::int32_t> asked, unbend::Matrix<const float> approximate,
+                  unbend::Vector<double> slack,
                   unbend::Matrix<const std::int32_t> targets, int threads,
                   unbend::Matrix<std::int32_t> ranks) {
     const auto n = static_cast<std::int64_t>(points.shape(0));
@@ -29,7 +30,7 @@ void count_nearer(unbend::Matrix<const double> points, unbend::Vector<std::int32
         unbend::count_nearer(rows, asked.data(), count, slack.data(), targets.data(), k, threads,
                              ranks.data());
     };
-    if (!exact) return run(unbend::ManyColumns{points.data(), approximate.data(), n, columns});
+    if (!exact) return run(unbend::ManyColumns{points.data(), scale, approximate.data(), n, columns});
     std::vector<double> turned(points.size());
     for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t c = 0; c < columns; ++c)
@@ -40,7 +41,7 @@ void count_nearer(unbend::Matrix<const double> points, unbend::Vector<std::int32
 }  // namespace
 
 void bind_ranks(nb::module_ &module) {
-    module.def("count_nearer", &count_nearer, nb::arg("points").noconvert(),
+    module.def("count_nearer", &count_nearer, nb::arg("points").noconvert(), nb::arg("scale"),
                nb::arg("asked").noconvert(), nb::arg("approximate").noconvert(),
                nb::arg("slack").noconvert(), nb::arg("targets").noconvert(), nb::arg("threads"),
                nb::arg("ranks").noconvert());

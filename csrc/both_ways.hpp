@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace unbend {
+
+// Larger than any column.
+constexpr std::int32_t past_all = std::numeric_limits<std::int32_t>::max();
 
 template <typename Real>
 struct Compressed {
@@ -71,6 +75,45 @@ BothWays<Real> both_ways(std::int64_t n, const std::int64_t *row, const std::int
                 result.back.back() = back.value[b];
         }
         result.row.push_back(static_cast<std::int64_t>(result.column.size()));
+    }
+    return result;
+}
+
+// Symmetric weights: the larger, the smaller or the mean of both directions, where absent is zero, and
+// pairs of weight zero are none.
+enum class Merge { larger, smaller, mean };
+
+inline double merge(double forth, double back, Merge how) {
+    if (how == Merge::mean) return (forth + back) / 2;
+    return (forth < back) == (how == Merge::larger) ? back : forth;
+}
+
+// Of an edge stored twice the last counts.
+inline Compressed<double> merge_directions(std::int64_t n, const std::int64_t *row,
+                                           const std::int32_t *column, const double *value,
+                                           Merge how) {
+    const Compressed<double> back = transposed(n, row, column, value);
+    const Compressed<double> forth =
+        transposed(n, back.row.data(), back.column.data(), back.value.data());
+    Compressed<double> result{std::vector<std::int64_t>(n + 1), {}, {}};
+    result.column.reserve(2 * row[n]);
+    result.value.reserve(2 * row[n]);
+    for (std::int64_t v = 0; v < n; ++v) {
+        std::int64_t f = forth.row[v], b = back.row[v];
+        const std::int64_t f_end = forth.row[v + 1], b_end = back.row[v + 1];
+        while (f < f_end || b < b_end) {
+            const std::int32_t in_forth = f < f_end ? forth.column[f] : past_all;
+            const std::int32_t in_back = b < b_end ? back.column[b] : past_all;
+            const std::int32_t w = in_forth < in_back ? in_forth : in_back;
+            double there = 0, here = 0;
+            for (; f < f_end && forth.column[f] == w; ++f) there = forth.value[f];
+            for (; b < b_end && back.column[b] == w; ++b) here = back.value[b];
+            const double merged = merge(there, here, how);
+            if (merged == 0) continue;
+            result.column.push_back(w);
+            result.value.push_back(merged);
+        }
+        result.row[v + 1] = static_cast<std::int64_t>(result.column.size());
     }
     return result;
 }

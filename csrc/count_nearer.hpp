@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -22,6 +23,8 @@ constexpr std::int32_t buckets = 512;
 constexpr std::int64_t counters = 4;
 // As many ends of bands as are compared with every value; of more, buckets are looked up.
 constexpr std::size_t compared = 32;
+// Columns from which on exact squared distances of all targets take longer than wider bands.
+constexpr std::int64_t long_rows = 1000;
 
 // Rows seen through exact squared distances, gathered column by column as a KD-tree does.
 struct FewColumns {
@@ -30,6 +33,9 @@ struct FewColumns {
     const double *points;  // (rows, columns)
     const double *turned;  // (columns, rows)
     std::int64_t rows, columns;
+
+    bool rough() const { return false; }
+    UNBEND_INLINE double estimate(std::int64_t, std::int64_t) const { return 0; }
 
     UNBEND_INLINE double power(std::int64_t from, std::int64_t to) const {
         double sum = 0;
@@ -59,11 +65,18 @@ struct ManyColumns {
     using Real = float;
 
     const double *points;      // (rows, columns)
+    double scale;              // of the numbers, a power of two: squares have its square
     const float *approximate;  // (asked, rows)
     std::int64_t rows, columns;
 
+    // Whether targets are seen so, too, and exactly only if others lie in their band.
+    bool rough() const { return columns >= long_rows; }
+    UNBEND_INLINE double estimate(std::int64_t asked, std::int64_t to) const {
+        return approximate[asked * rows + to];
+    }
+
     UNBEND_INLINE double power(std::int64_t from, std::int64_t to) const {
-        return squared_distance(points + to * columns, points + from * columns, columns, 1.0);
+        return squared_distance(points + to * columns, points + from * columns, columns, scale);
     }
 
     UNBEND_INLINE const float *about(std::int64_t asked, std::int64_t, std::int64_t first,
@@ -93,7 +106,7 @@ class NearerCounts {
 
     UNBEND_INLINE void count(std::int64_t asked, std::int64_t from, double slack,
                              const std::int32_t *targets, std::int32_t *ranks) {
-        begin(from, slack, targets);
+        begin(asked, from, slack, targets);
         for (std::int64_t first = 0; first < rows_.rows; first += counted_at_once) {
             const std::int64_t here = std::min(counted_at_once, rows_.rows - first);
             const Real *about = rows_.about(asked, from, first, here, room_.data());
@@ -107,9 +120,13 @@ class NearerCounts {
     }
 
   private:
-    UNBEND_INLINE void begin(std::int64_t from, double slack, const std::int32_t *targets) {
+    UNBEND_INLINE void begin(std::int64_t asked, std::int64_t from, double slack,
+                             const std::int32_t *targets) {
+        const bool rough = rows_.rough();
         for (std::int64_t j = 0; j < k_; ++j) {
-            targets_[j] = {rows_.power(from, targets[j]), targets[j]};
+            const double power =
+                rough ? rows_.estimate(asked, targets[j]) : rows_.power(from, targets[j]);
+            targets_[j] = {power, targets[j]};
             order_[j] = j;
             nearer_[j] = 0;
         }
@@ -117,16 +134,21 @@ class NearerCounts {
             return targets_[a].power < targets_[b].power;
         });
         bands_.clear();
+        exact_.clear();
         std::fill(ends_.begin(), ends_.end(), std::numeric_limits<Real>::infinity());
         std::fill(counts_.begin(), counts_.end(), 0);
         const double rounding = 2 * same_root + 2 * std::numeric_limits<Real>::epsilon();
+        // A target that is only estimated may be off by the slack as well.
+        const double off = rough ? slack : 0;
         for (std::int64_t place = 0; place < k_; ++place) {
             const double power = targets_[order_[place]].power;
-            const double band = slack + rounding * power + std::numeric_limits<Real>::min();
+            const double band = slack + off + rounding * (std::abs(power) + off) +
+                                std::numeric_limits<Real>::min();
             const Real low = static_cast<Real>(power - band);
             const Real high = static_cast<Real>(power + band);
             if (bands_.empty() || low > ends_[2 * bands_.size() - 1]) {
                 bands_.push_back(place);
+                exact_.push_back(!rough);
                 ends_[2 * bands_.size() - 2] = low;
             }
             ends_[2 * bands_.size() - 1] = high;
@@ -247,8 +269,17 @@ class NearerCounts {
 
     // The target of every place of the band that the row is nearer than.
     UNBEND_INLINE void decide(std::int64_t band, std::int64_t other, std::int64_t from) {
-        const Candidate candidate{rows_.power(from, other), static_cast<std::int32_t>(other)};
         const std::int64_t end = band + 1 < std::int64_t(bands_.size()) ? bands_[band + 1] : k_;
+        if (!exact_[band]) {
+            // A target alone in its band is not nearer than itself.
+            if (end == bands_[band] + 1 && targets_[order_[end - 1]].index == other) return;
+            for (std::int64_t place = bands_[band]; place < end; ++place) {
+                Candidate &target = targets_[order_[place]];
+                target.power = rows_.power(from, target.index);
+            }
+            exact_[band] = true;
+        }
+        const Candidate candidate{rows_.power(from, other), static_cast<std::int32_t>(other)};
         for (std::int64_t place = bands_[band]; place < end; ++place)
             nearer_[order_[place]] += nearer<Euclidean>(candidate, targets_[order_[place]]);
     }
@@ -261,7 +292,8 @@ class NearerCounts {
             const std::int64_t end = band + 1 < bands_.size() ? bands_[band + 1] : k_;
             for (std::int64_t place = bands_[band]; place < end; ++place) {
                 const std::int64_t j = order_[place];
-                // The row itself was counted wherever it is nearer: that is its own rank 0.
+                // The row itself was counted wherever it is nearer: that is its own rank 0. In the
+                // band of an estimate it would have made that exact.
                 const std::int64_t own = nearer<Euclidean>(itself, targets_[j]) ? 0 : 1;
                 ranks[j] = static_cast<std::int32_t>(before + nearer_[j] + own);
             }
@@ -279,6 +311,7 @@ class NearerCounts {
     std::vector<Candidate> targets_;
     std::vector<std::int64_t> nearer_;
     std::vector<std::int32_t> places_;
+    std::vector<char> exact_;  // whether the targets of a band are
     std::vector<Count> beyond_;
     std::int64_t looked_at_ = 0;
     Real last_ = 0, per_unit_ = 0;

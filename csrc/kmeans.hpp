@@ -1,5 +1,6 @@
 // k-means of rows of few columns: greedy k-means++ (Arthur and Vassilvitskii, 2007) from given random numbers, then
-// Lloyd's iteration. Rows lie column by column, so that several of them are compared with a center at once.
+// Lloyd's iteration. Rows lie column by column, so that several of them are compared with a center at once, and
+// row by row, so that means are summed by vectors.
 #pragma once
 
 #include <algorithm>
@@ -23,9 +24,11 @@ class KMeans {
   public:
     KMeans(const double *rows, std::int64_t n, std::int64_t columns, std::int64_t clusters)
         : n_(n), stride_((n + block - 1) / block * block), d_(columns), k_(clusters),
-          turned_(stride_ * columns, 0.0), nearest_(stride_), other_(stride_), label_(stride_) {
+          width_((columns + together - 1) / together * together), turned_(stride_ * columns, 0.0),
+          rows_(n * width_, 0.0), nearest_(stride_), label_(stride_), sums_(clusters * width_) {
         for (std::int64_t i = 0; i < n; ++i)
-            for (std::int64_t c = 0; c < columns; ++c) turned_[c * stride_ + i] = rows[i * columns + c];
+            for (std::int64_t c = 0; c < columns; ++c)
+                turned_[c * stride_ + i] = rows_[i * width_ + c] = rows[i * columns + c];
     }
 
     // One run. `numbers` (clusters, trials) are uniform in [0, 1); `tolerance` is the sum of the
@@ -52,12 +55,12 @@ class KMeans {
     }
 
   private:
-    static constexpr std::int64_t block = 32;
+    static constexpr std::int64_t block = 32, together = 4;
 
     // Squared distances of all rows to a point.
-    void distances(const double *point, std::vector<double> &squares) const {
+    void distances(const double *point, double *squares) const {
         dispatch([&]() UNBEND_INLINE {
-            for (std::int64_t first = 0; first < stride_; first += block) measure(point, first, &squares[first]);
+            for (std::int64_t first = 0; first < stride_; first += block) measure(point, first, squares + first);
         });
     }
 
@@ -80,27 +83,26 @@ class KMeans {
     // Each center is, of some rows drawn with probabilities proportional to their squared distances
     // from the centers so far, the one that lowers their sum most.
     std::vector<double> seed(const double *numbers, std::int64_t trials) {
-        std::vector<double> centers(k_ * d_), candidate(d_), best(stride_);
+        std::vector<double> centers(k_ * d_), candidates(trials * d_), others(trials * stride_);
+        std::vector<double> sums(trials);
         copy_row(std::min(static_cast<std::int64_t>(numbers[0] * n_), n_ - 1), centers.data());
-        distances(centers.data(), nearest_);
+        distances(centers.data(), nearest_.data());
         for (std::int64_t k = 1; k < k_; ++k) {
-            double total = 0, least = std::numeric_limits<double>::infinity();
+            double total = 0;
             for (std::int64_t i = 0; i < n_; ++i) total += nearest_[i];
             for (std::int64_t t = 0; t < trials; ++t) {
-                copy_row(draw(numbers[k * trials + t] * total), candidate.data());
-                distances(candidate.data(), other_);
-                double sum = 0;
-                for (std::int64_t i = 0; i < n_; ++i) {
-                    other_[i] = std::min(other_[i], nearest_[i]);
-                    sum += other_[i];
-                }
-                if (sum < least) {
-                    least = sum;
-                    std::copy(candidate.begin(), candidate.end(), centers.begin() + k * d_);
-                    best.swap(other_);
-                }
+                copy_row(draw(numbers[k * trials + t] * total), &candidates[t * d_]);
+                distances(&candidates[t * d_], &others[t * stride_]);
+                for (std::int64_t i = 0; i < n_; ++i)
+                    others[t * stride_ + i] = std::min(others[t * stride_ + i], nearest_[i]);
             }
-            nearest_.swap(best);
+            // Several sums at once: each must wait for its last addition.
+            std::fill(sums.begin(), sums.end(), 0.0);
+            for (std::int64_t i = 0; i < n_; ++i)
+                for (std::int64_t t = 0; t < trials; ++t) sums[t] += others[t * stride_ + i];
+            const std::int64_t best = std::min_element(sums.begin(), sums.end()) - sums.begin();
+            std::copy_n(&candidates[best * d_], d_, &centers[k * d_]);
+            std::copy_n(&others[best * stride_], n_, nearest_.begin());
         }
         return centers;
     }
@@ -145,20 +147,33 @@ class KMeans {
             nearest_[far] = 0;
             count[k] = 1;
         }
-        std::fill(after.begin(), after.end(), 0.0);
-        for (std::int64_t c = 0; c < d_; ++c) {
-            const double *column = turned_.data() + c * stride_;
-            for (std::int64_t i = 0; i < n_; ++i) after[label_[i] * d_ + c] += column[i];
-        }
+        sum_rows();
         for (std::int64_t k = 0; k < k_; ++k)
             for (std::int64_t c = 0; c < d_; ++c)
-                after[k * d_ + c] = count[k] > 0 ? after[k * d_ + c] / static_cast<double>(count[k])
+                after[k * d_ + c] = count[k] > 0 ? sums_[k * width_ + c] / static_cast<double>(count[k])
                                                  : before[k * d_ + c];
     }
 
-    const std::int64_t n_, stride_, d_, k_;
-    std::vector<double> turned_, nearest_, other_;
+    // Sums of the rows of each center, in the order of the rows.
+    void sum_rows() {
+        std::fill(sums_.begin(), sums_.end(), 0.0);
+        dispatch([&]() UNBEND_INLINE {
+            for (std::int64_t i = 0; i < n_; ++i) {
+                double *sum = &sums_[label_[i] * width_];
+                const double *row = &rows_[i * width_];
+                for (std::int64_t c = 0; c < width_; c += together) {
+                    double part[together];
+                    for (std::int64_t q = 0; q < together; ++q) part[q] = sum[c + q] + row[c + q];
+                    for (std::int64_t q = 0; q < together; ++q) sum[c + q] = part[q];
+                }
+            }
+        });
+    }
+
+    const std::int64_t n_, stride_, d_, k_, width_;
+    std::vector<double> turned_, rows_, nearest_;
     std::vector<std::int32_t> label_;
+    std::vector<double> sums_;
 };
 
 // The best of several runs, the first of those equally good. Threads share the runs.

@@ -173,6 +173,22 @@ void check_graphs() {
             assert(both.back[e] == (edge.count({w, v}) ? edge[{w, v}] : -1));
             assert(e == both.row[v] || both.column[e - 1] < w);
         }
+    for (const Merge how : {Merge::larger, Merge::smaller, Merge::mean}) {
+        const auto merged = merge_directions(n, row.data(), column.data(), value.data(), how);
+        std::size_t pairs = 0;
+        for (std::int64_t v = 0; v < n; ++v)
+            for (std::int64_t w = 0; w < n; ++w) {
+                const double forth = edge.count({v, w}) ? edge[{v, w}] : 0;
+                const double back = edge.count({w, v}) ? edge[{w, v}] : 0;
+                const double wanted = how == Merge::mean     ? (forth + back) / 2
+                                      : how == Merge::larger ? std::max(forth, back)
+                                                             : std::min(forth, back);
+                if (wanted == 0) continue;
+                assert(merged.row[v] <= std::int64_t(pairs) && std::int64_t(pairs) < merged.row[v + 1]);
+                assert(merged.column[pairs] == w && merged.value[pairs++] == wanted);
+            }
+        assert(merged.column.size() == pairs);
+    }
     components(n, row.data(), column.data(), labels.data());
     for (std::int64_t v = 0; v < n; ++v) assert(labels[v] == v % 2);
 }

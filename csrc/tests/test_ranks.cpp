@@ -1,6 +1,7 @@
 // A plain program that compares counted ranks with the simplest loops. To be clean with
 // -std=c++17 -O1 -g -fsanitize=address,undefined -pthread -ffp-contract=off -Icsrc, on GCC and Clang.
 #undef NDEBUG
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstdio>
@@ -53,20 +54,23 @@ void check(const Rows &rows, std::int64_t k, double slack) {
     }
 }
 
-void check_both(std::int64_t n, std::int64_t columns, std::int64_t k, bool coarse) {
-    const std::vector<double> points = draw(n * columns, coarse);
+void check_both(std::int64_t n, std::int64_t columns, std::int64_t k, bool coarse, double off) {
+    std::vector<double> points = draw(n * columns, coarse);
+    // Copies, which are ordered by their numbers.
+    if (coarse && n > 8) std::copy_n(points.begin(), 3 * columns, points.begin() + 4 * columns);
     std::vector<double> turned(n * columns);
     for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t c = 0; c < columns; ++c) turned[c * n + i] = points[i * columns + c];
     check(FewColumns{points.data(), turned.data(), n, columns}, k, 0);
+    const double scale = 0.5;
     std::vector<float> about(n * n);
-    std::uniform_real_distribution<double> error(-0.01, 0.01);
+    std::uniform_real_distribution<double> error(-off, off);
     for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t l = 0; l < n; ++l)
             about[i * n + l] = static_cast<float>(
-                squared_distance(&points[i * columns], &points[l * columns], columns, 1.0) +
+                squared_distance(&points[i * columns], &points[l * columns], columns, scale) +
                 error(generator));
-    check(ManyColumns{points.data(), about.data(), n, columns}, k, 0.011);
+    check(ManyColumns{points.data(), scale, about.data(), n, columns}, k, 1.1 * off);
 }
 
 }  // namespace
@@ -74,6 +78,10 @@ void check_both(std::int64_t n, std::int64_t columns, std::int64_t k, bool coars
 int main() {
     for (bool coarse : {false, true})
         for (std::int64_t n : {2, 9, 513, 700})
-            for (std::int64_t k : {1, 5, 33}) check_both(n, n > 600 ? 20 : 3, k, coarse);
+            for (std::int64_t k : {1, 5, 33}) check_both(n, n > 600 ? 20 : 3, k, coarse, 0.01);
+    // Of long rows targets are estimated, too.
+    for (bool coarse : {false, true})
+        for (std::int64_t k : {1, 12})
+            for (double off : {1e-3, 1.0, 1e3}) check_both(60, long_rows, k, coarse, off);
     std::puts("ranks: ok");
 }

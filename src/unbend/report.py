@@ -35,8 +35,11 @@ class Deferred:
 
     def __call__(self) -> Any:
         """Return the value; what it was computed from is let go."""
-        if self._compute is not None:
-            self._value, self._compute = self._compute(), None
+        # Of two threads that ask at once both compute it.
+        compute = self._compute
+        if compute is not None:
+            self._value = compute()
+            self._compute = None
         return self._value
 
 

@@ -1,21 +1,39 @@
 """Lanczos on the inverse of a sparse matrix, for bottom ends that lie apart from zero."""
 
 from collections.abc import Callable
+from math import ceil
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.eigen.krylov import TALL, Apply, Iteration, RitzPairs, iterate, products
+from unbend.eigen.krylov import (
+    LITTLE,
+    SHORT,
+    TALL,
+    Apply,
+    Iteration,
+    RitzPairs,
+    iterate,
+    products,
+)
 from unbend.eigen.problem import Eigenpairs, Formable, SpectralProblem
+from unbend.lowrank.rank_revealing import WELL_APART
+
+if TYPE_CHECKING:
+    from unbend._kernels.reference import Factor
 
 # Blocks added before a restart.
 DEPTH = 8
-# Passes of three blocks that take as long as one.
-PASSES_OF_THREE = 3
+# Narrow blocks that count as a pass of `ShiftInvert`, which has three wide ones.
+BLOCKS_A_PASS = 2
 # Restarts before it is left to the other iteration.
 PASSES = 20
-# Blocks from which on the tolerance may have been reached.
+# Residuals of random vectors over the gap behind the wanted eigenvalues.
+UNKNOWN = 100.0
+# Blocks from which on the tolerance may have been reached, and vectors of a block, at most.
 FEWEST_BLOCKS = 4
+BLOCK = 4
 # Largest ratio of wanted eigenvalues: rounding of the largest of the inverse hides smaller ones.
 SPREAD = 1e5
 # Least share of an eigenvalue of the inverse that counts as the gap to the next one.
@@ -24,6 +42,7 @@ LEAST_GAP = 1e-3
 
 def inverse_lanczos(
     problem: SpectralProblem,
+    factor: "Factor",
     apply: Apply,
     count: int,
     width: int,
@@ -33,7 +52,7 @@ def inverse_lanczos(
 ) -> tuple[Eigenpairs, int] | None:
     """Find eigenpairs at the bottom from products with the inverse alone, and count the passes.
 
-    Those are passes of `ShiftInvert`, of three blocks each, with as many products.
+    Those are about as many as `ShiftInvert` would need, of three blocks each.
 
     Products with the matrix are not needed, and a restart keeps what was found: about half the work
     of an iteration whose vectors are those of the matrix. But eigenvalues near zero are infinite
@@ -44,23 +63,54 @@ def inverse_lanczos(
     if problem.nullity or problem.n > TALL or width * (DEPTH + 2) + trivial.shape[1] > problem.n:
         return None
 
+    blocks = 0
+
     def beside(block: FloatArray) -> FloatArray:
+        nonlocal blocks
+        blocks += 1
         # The inverse blows the rounding of trivial parts up.
         image = apply(block)
         return np.asarray(image - trivial @ (trivial.T @ image))
 
+    def grow(
+        basis: FloatArray,
+        known: int,
+        size: int,
+        images: FloatArray,
+        small: FloatArray,
+        block: FloatArray,
+        count: int,
+    ) -> int:
+        nonlocal blocks
+        added = factor.grow_blocks(
+            basis, known, size, images, small, block, count, WELL_APART, LITTLE, threads
+        )
+        blocks += added
+        return added
+
     operator = Formable(problem.n, beside, lambda: beside(np.eye(problem.n)))
     inverted = SpectralProblem(operator, "top", trivial)
-    rule = _stopping_rule(count, tol)
+    # Many vectors by narrower blocks, and more of them: the space then holds higher powers.
+    block = min(width, BLOCK)
     iteration = Iteration(
-        rule, DEPTH, PASSES, 0, checked_from=FEWEST_BLOCKS, threads=threads, refine=True
+        _stopping_rule(count, tol),
+        ceil((DEPTH + 1) * width / block) - 1,
+        PASSES,
+        0,
+        checked_from=max(FEWEST_BLOCKS, ceil(width / block) + 1),
+        threads=threads,
+        refine=True,
+        best=width,
+        estimated=True,
+        begin=UNKNOWN / tol,
+        grow=grow if problem.n < SHORT else None,
     )
-    pairs, vectors, passes = iterate(inverted, problem.first_vectors(width, rng), count, iteration)
+    pairs, vectors, passes = iterate(inverted, problem.first_vectors(block, rng), count, iteration)
     if not passes or not _trusted(pairs.values, count):
         return None
     images = products(problem.matrix, threads)(vectors)
     values = np.einsum("ij,ij->j", vectors, images)
-    return Eigenpairs(values, vectors), PASSES_OF_THREE * passes
+    return Eigenpairs(values, vectors), ceil(blocks / BLOCKS_A_PASS)
 
 
 def _trusted(values: FloatArray, count: int) -> bool:

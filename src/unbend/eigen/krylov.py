@@ -19,6 +19,9 @@ from unbend.lowrank.rank_revealing import WELL_APART, orthonormal_columns, ortho
 from unbend.report import step
 
 Apply = Callable[[FloatArray], FloatArray]
+# Adds blocks to the arrays of a space: basis, trivial vectors and others in it, images, inner
+# products, first block, most blocks; returns how many.
+Grow = Callable[[FloatArray, int, int, FloatArray, FloatArray, FloatArray, int], int]
 
 # Part of an orthonormal block inside a space up to which taking it out leaves it well conditioned;
 # the size of the random part of a block that has more, and how often it is given one.
@@ -47,7 +50,7 @@ class RitzPairs:
     values: FloatArray
     rotation: FloatArray
     residuals: FloatArray
-    """Of the wanted pairs."""
+    """Of the wanted pairs; estimates until `KrylovSpace.measure` has computed them."""
     size: float
     """Largest magnitude of a Ritz value in the whole space: from below, the size of the matrix."""
     previous: FloatArray
@@ -70,7 +73,13 @@ class KrylovSpace:
     """
 
     def __init__(
-        self, problem: SpectralProblem, width: int, blocks: int, kept: int, threads: int
+        self,
+        problem: SpectralProblem,
+        width: int,
+        blocks: int,
+        kept: int,
+        threads: int,
+        best: int = 0,
     ) -> None:
         self._trivial = problem.trivial_basis.shape[1]
         self._all = np.empty((problem.n, self._trivial + blocks * width), order="F")
@@ -78,7 +87,9 @@ class KrylovSpace:
         self._images = np.empty((problem.n, blocks * width), order="F")
         self._small = np.empty((blocks * width, blocks * width))
         self._apply = products(problem.matrix, threads)
-        self._end, self._width, self._kept, self.size = problem.end, width, kept * width, 0
+        self._best = best or width
+        self._end, self._width, self.size = problem.end, width, 0
+        self._kept = max(kept * width, self._best)
         self._threads = threads
         # The last image and its inner products with the blocks.
         self._last: tuple[FloatArray, FloatArray] | None = None
@@ -121,6 +132,18 @@ class KrylovSpace:
         self._small[: self.size, new] = self._inner(self._blocks, image)
         self._last = image, self._small[: self.size, new].copy()
         self._small[new, : self.size] = self._small[: self.size, new].T
+        return image
+
+    def grow(self, block: FloatArray, blocks: int, grow: "Grow") -> FloatArray:
+        """Append a block and up to so many in all of those that follow; return the last image."""
+        own = np.ascontiguousarray(block)
+        added = grow(
+            self._all.T, self._trivial, self.size, self._images.T, self._small, own, blocks
+        )
+        self.size += added * self._width
+        new = slice(self.size - self._width, self.size)
+        image = np.ascontiguousarray(self._images[:, new])
+        self._last = image, self._small[: self.size, new].copy()
         return image
 
     def release(self, block: FloatArray) -> None:
@@ -194,26 +217,50 @@ class KrylovSpace:
 
     def ritz(self, count: int, previous: FloatArray) -> RitzPairs:
         """Find the best pairs of A in the space (Rayleigh and Ritz), as many as restarts keep."""
+        return self.measure(self._pairs(count, previous))
+
+    def _pairs(self, count: int, previous: FloatArray) -> RitzPairs:
+        """Find them without their residuals."""
         small = self._small[: self.size, : self.size]
         values, rotation = all_eigenpairs((small + small.T) / 2)
         size = float(np.abs(values).max())
         pick = (
             slice(None, self._kept) if self._end == "bottom" else slice(None, -self._kept - 1, -1)
         )
-        values, rotation = values[pick], rotation[:, pick]
-        wanted = rotation[:, :count]
+        unknown = np.full(count, inf)
+        kept = previous[:, : self._best]
+        return RitzPairs(values[pick], rotation[:, pick], unknown, size, kept)
+
+    def estimate(self, count: int, previous: FloatArray) -> RitzPairs:
+        """Find them, with residuals from what of the last image lies outside the space.
+
+        In a Krylov space the images of all other blocks lie inside.
+        """
+        pairs = self._pairs(count, previous)
+        assert self._last is not None
+        image, inside = self._last
+        squares, last = image.T @ image, pairs.rotation[self.size - self._width :, :count]
+        outside = squares - inside.T @ inside
+        # The difference is off by the rounding of the squares.
+        outside.flat[:: len(outside) + 1] += 4.0 * float(np.finfo(np.float64).eps) * squares.trace()
+        residuals = np.sqrt(np.maximum(np.einsum("ij,ij->j", last, outside @ last), 0.0))
+        return replace(pairs, residuals=residuals)
+
+    def measure(self, pairs: RitzPairs) -> RitzPairs:
+        """Compute the residuals of pairs."""
+        count = len(pairs.residuals)
+        wanted = pairs.rotation[:, :count]
         images = self._combine(self._images[:, : self.size], wanted)
-        error = self._subtract(images, self._blocks, wanted * values[:count], own=True)
-        residuals = np.linalg.norm(error, axis=0)
-        return RitzPairs(values, rotation, residuals, size, previous[:, : self._width])
+        error = self._subtract(images, self._blocks, wanted * pairs.values[:count], own=True)
+        return replace(pairs, residuals=np.linalg.norm(error, axis=0))
 
     def vectors(self, pairs: RitzPairs) -> FloatArray:
-        """Compute the best Ritz vectors, one block."""
-        return self._combine(self._blocks, pairs.rotation[:, : self._width])
+        """Compute the best Ritz vectors, one block, or as many as are asked for."""
+        return self._combine(self._blocks, pairs.rotation[:, : self._best])
 
     def refined_vectors(self, pairs: RitzPairs) -> FloatArray:
         """Compute their images, an orthonormal block: one more step of the power method."""
-        turn = pairs.rotation[:, : self._width]
+        turn = pairs.rotation[:, : self._best]
         images = self._combine(self._images[:, : self.size], turn)
         # The triangular factor has a positive diagonal: no vector changes its place or direction.
         return self._orthonormal(images)
@@ -253,7 +300,9 @@ class Iteration:
     are accepted. They are looked for at the end of a pass and, where T costs more than that, once
     there are `checked_from` blocks, whenever they may have become good enough. The check of a
     result takes one pass for `passes_a_check` of those that it took; zero leaves it out.
-    `refine` takes the images of the accepted vectors in their place.
+    `refine` takes the images of the accepted vectors in their place. `best` is how many vectors are
+    wanted if not one block. `estimated` residuals are computed only once they seem small enough,
+    and a random block has an excess of about `begin`. `grow` adds blocks of A by one call.
     """
 
     excess: Callable[[RitzPairs], float]
@@ -264,6 +313,10 @@ class Iteration:
     checked_from: int = 2
     threads: int = 1
     refine: bool = False
+    best: int = 0
+    estimated: bool = False
+    begin: float = inf
+    grow: Grow | None = None
 
 
 def block_krylov(
@@ -334,18 +387,27 @@ def iterate(
     expand, depth, passes = iteration.expand, iteration.depth, iteration.passes
     width, full = start.shape[1], (depth + 1) * start.shape[1]
     kept = min(KEPT_BLOCKS, depth) if expand is None else 1
-    space = KrylovSpace(problem, width, depth + 1, kept, iteration.threads)
+    space = KrylovSpace(problem, width, depth + 1, kept, iteration.threads, iteration.best)
     block = space.orthonormal(start)
     for number in range(passes):
         previous: FloatArray = np.eye(width)
-        looks = Looks(iteration.checked_from)
+        looks = Looks(iteration.checked_from, iteration.begin if number == 0 else inf)
         while space.size < full:
             step(number, passes)
-            image = space.add(block)
+            if iteration.grow is None:
+                image = space.add(block)
+            else:
+                image = space.grow(
+                    block, looks.wait(space.size // width, depth + 1), iteration.grow
+                )
             if space.size == full or looks.due(space.size // width):
-                pairs = space.ritz(count, previous)
+                estimated = iteration.estimated and not space.mixed
+                pairs = (space.estimate if estimated else space.ritz)(count, previous)
                 previous = pairs.rotation
                 excess = iteration.excess(pairs)
+                if estimated and excess <= 1:
+                    pairs = space.measure(pairs)
+                    excess = iteration.excess(pairs)
                 if excess <= 1:
                     best = space.refined_vectors if iteration.refine else space.vectors
                     return pairs, best(pairs), number + 1
@@ -380,9 +442,13 @@ class Looks:
     [False, True, True]
     """
 
-    def __init__(self, first: int) -> None:
+    def __init__(self, first: int, begin: float = inf) -> None:
         self._next = first
-        self._last: tuple[int, float] | None = None
+        self._last = 0, begin
+
+    def wait(self, blocks: int, most: int) -> int:
+        """Blocks to add to some before the next look, or until there are the most."""
+        return max(1, min(self._next, most) - blocks)
 
     def due(self, blocks: int) -> bool:
         """Whether pairs are looked for in so many blocks."""
@@ -391,9 +457,10 @@ class Looks:
     def record(self, blocks: int, excess: float) -> None:
         """Plan the next look."""
         self._next = blocks + 1
-        if self._last is not None and 1 < excess < self._last[1] < inf:
+        if 1 < excess < self._last[1] < inf:
             fall = log(self._last[1] / excess) / (blocks - self._last[0])
-            self._next = blocks + max(1, int(log(excess) / fall))
+            # Early errors fall slowly: no more blocks than there are before the next look.
+            self._next = blocks + max(1, min(blocks, int(log(excess) / fall)))
         self._last = blocks, excess
 
 

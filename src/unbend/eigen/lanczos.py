@@ -16,6 +16,8 @@ from unbend.eigen.problem import Eigenpairs, SpectralProblem
 OWN = 1e4
 # Blocks from which on products with all entries may have reached the tolerance.
 FEWEST_BLOCKS = 4
+# Residuals of random vectors over the largest eigenvalue, seen by how fast the first fall.
+UNKNOWN = 100.0
 # Share of its previous value to which a residual must fall, lest it count as rounding.
 FALLING = 0.8
 
@@ -69,6 +71,7 @@ class Lanczos:
             passes_a_check=2 if sparse else 0,
             checked_from=self.depth + 1 if sparse else FEWEST_BLOCKS,
             threads=threads,
+            begin=np.inf if sparse else UNKNOWN / self.tol,
         )
         slack = max(self.tol, problem.accuracy) * problem.norm if sparse else 0.0
         return block_krylov(problem, count, width, iteration, rng, slack)

@@ -70,6 +70,8 @@ class SpectralProblem:
         that have the same eigenvalue.
     mass : array (n,), optional
         Diagonal of M; the identity if absent.
+    scaled : bool
+        Whether `matrix` is M^-½ A M^-½ already.
     nullity : int
         How many further eigenvalues may vanish without anything being wrong: alignment kernels
         of flat data annihilate the d coordinates as well.
@@ -103,6 +105,7 @@ class SpectralProblem:
     size: float = 0.0
     shift: float = 0.0
     start: FloatArray | None = None
+    scaled: bool = False
 
     @property
     def n(self) -> int:
@@ -156,16 +159,17 @@ class SpectralProblem:
             root = np.sqrt(self.mass)
             trivial = trivial * root[:, None]
             start = None if start is None else start * root[:, None]
-            matrix = _scale(matrix, 1.0 / root)
-        if not isinstance(matrix, np.ndarray | LinearOperator):
+            matrix = matrix if self.scaled else _scale(matrix, 1.0 / root)
+        if not isinstance(matrix, np.ndarray | LinearOperator | csr_array):
             matrix = csr_array(matrix)
-            if not matrix.has_canonical_format:
-                # SciPy sorts entries in place when it likes: not those of the caller, and not while
-                # a solver holds the indices in a form of its own.
-                matrix = matrix.copy()
-                matrix.sum_duplicates()
-        basis = np.linalg.qr(trivial)[0]
-        return replace(self, matrix=matrix, trivial=basis, mass=None, start=start)
+        if isinstance(matrix, csr_array) and not matrix.has_canonical_format:
+            # SciPy sorts entries in place when it likes: not those of the caller, and not while a
+            # solver holds the indices in a form of its own.
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        one = trivial.shape[1] == 1
+        basis = trivial / np.linalg.norm(trivial) if one else np.linalg.qr(trivial)[0]
+        return replace(self, matrix=matrix, trivial=basis, mass=None, start=start, scaled=False)
 
 
 def _scale(matrix: Matrix, factors: FloatArray) -> Matrix:

@@ -71,7 +71,8 @@ def analyse(matrix: Matrix, most_flops: float = inf) -> Symbolic:
     >>> solved.round(6).ravel()
     array([1., 1., 1.])
     """
-    rows: Matrix = csr_array(matrix, dtype=np.float64)
+    ready = isinstance(matrix, csr_array) and matrix.dtype == np.float64
+    rows: Matrix = matrix if ready else csr_array(matrix, dtype=np.float64)
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
@@ -153,7 +154,8 @@ class ShiftInvert:
             return Dense().eigenpairs(problem, count, rng, threads)
         # The analysis and the factorisation are long: between them the fit can be cancelled.
         step(0, self.passes)
-        apply = inverse(problem, symbolic, threads, self.shift)
+        factor = factorise(problem, symbolic, threads, self.shift)
+        apply = solver_of(factor, threads)
         step(0, self.passes)
         size = problem.norm
 
@@ -169,7 +171,7 @@ class ShiftInvert:
             excess, self.depth, self.passes, passes_a_check=4, expand=apply, threads=threads
         )
         slack, start = SLACK * size, None
-        found = inverse_lanczos(problem, apply, count, width, self.tol, rng, threads)
+        found = inverse_lanczos(problem, factor, apply, count, width, self.tol, rng, threads)
         if found is not None:
             pairs, passes = found
             wanted = pairs.vectors[:, :count]
@@ -184,10 +186,22 @@ def inverse(
     problem: SpectralProblem, symbolic: Symbolic, threads: int, shift: float | None = None
 ) -> Apply:
     """Products with the inverse of the shifted matrix; the shift is relative to the diagonal."""
+    return solver_of(factorise(problem, symbolic, threads, shift), threads)
+
+
+def factorise(
+    problem: SpectralProblem, symbolic: Symbolic, threads: int, shift: float | None = None
+) -> "Factor":
+    """Factorise the shifted matrix; the shift is relative to the diagonal."""
     mean = float(np.mean(np.abs(problem.matrix.diagonal())))
     shift = shift or (1e-12 if problem.nullity else 1e-10)
     factor = symbolic.factor(shift * (mean if mean > 0 else 1.0), threads)
     note(factor_entries=factor.entries, raised_pivots=factor.replaced)
+    return factor
+
+
+def solver_of(factor: "Factor", threads: int) -> Apply:
+    """Products with the inverse of a factorised matrix."""
 
     def apply(block: FloatArray) -> FloatArray:
         block = np.ascontiguousarray(block, dtype=np.float64)

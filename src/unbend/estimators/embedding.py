@@ -194,12 +194,14 @@ class Model(BaseEstimator, ABC):
 
     def _defer(self, name: str, compute: Callable[[], Any]) -> None:
         """Set a fitted attribute that is computed when first asked for, or saved."""
+        self.__dict__.pop(name, None)
         self.__dict__.setdefault(DEFERRED, {})[name] = compute
 
     def _compute_deferred(self) -> None:
         """Compute all attributes that were deferred."""
         for name in list(vars(self).get(DEFERRED, ())):
             getattr(self, name)
+        self.__dict__.pop(DEFERRED, None)
 
     def _as_stored(self, new: Any) -> Any:
         """Round new samples as the file rounded the training data: equal rows stay equal."""
@@ -212,9 +214,10 @@ class Model(BaseEstimator, ABC):
         if name in deferred:
             value = deferred[name]()
             setattr(self, name, value)
-            del deferred[name]
+            # Another thread may have been here meanwhile.
+            deferred.pop(name, None)
             if not deferred:
-                del self.__dict__[DEFERRED]
+                self.__dict__.pop(DEFERRED, None)
             return value
         if self.__dict__.get("_left_out") and not name.startswith("__"):
             raise TrainingLeftOut(
@@ -409,7 +412,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         embedding: FloatArray,
         dtype: np.dtype[Any],
         extension: Extension,
-        preimage: Extension | None,
+        preimage: Extension | Deferred | None,
         **fitted: Any,
     ) -> None:
         """Set the fitted attributes."""
@@ -417,8 +420,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         self.embedding_ = embedding.astype(dtype)
         self.report_ = report
         self._extension = extension
-        self._preimage = preimage
-        for name, value in fitted.items():
+        for name, value in {"_preimage": preimage, **fitted}.items():
             if isinstance(value, Deferred):
                 self._defer(name, value)
             else:

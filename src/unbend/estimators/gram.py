@@ -14,7 +14,7 @@ from unbend.extension import Distances, Extension, Nystrom, Placement
 from unbend.gram import CenteredGram, SimilaritySquares, Squares, negative_share
 from unbend.gram.columns import ColumnPasses, SimilarityColumns, scale_by_columns
 from unbend.neighbors import PointSpace, Space
-from unbend.report import Report, note, stage, warn
+from unbend.report import Deferred, Report, note, stage, warn
 from unbend.validation.parameters import NOTHING, Choice, declare, param
 from unbend.validation.random_state import generator
 
@@ -92,7 +92,7 @@ class GramEmbedding(SpectralEmbedding):
     @abstractmethod
     def _preimages(
         self, space: Space, embedding: FloatArray, weights: FloatArray, attributes: dict[str, Any]
-    ) -> Extension | None:
+    ) -> Extension | Deferred | None:
         """Return the pre-images of coordinates, if there are rows to reconstruct."""
 
     def fit(self, X: Any, y: None = None) -> "GramEmbedding":

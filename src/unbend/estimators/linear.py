@@ -1,5 +1,6 @@
 """Linear embeddings: projections to a subspace, and the distance of samples to it."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -77,13 +78,27 @@ class LinearEmbedding(Embedding):
         return score_rows(*space.nearest_of(new, min(COMPARED, space.n)), space.spacing)
 
     def _keep_reference(self, rows: Any, coordinates: FloatArray) -> None:
-        """Keep some of the fitted rows, as `outlyingness` compares them."""
-        self._reference = reference_features(rows, coordinates, self._preimage)
+        """Keep some of the fitted rows, as `outlyingness` compares them.
+
+        Their features are computed when first asked for, unless the rows take much memory.
+        """
+        step = reference_step(rows)
+        some = rows[::step]
+        if is_sparse(some) or some.nbytes > HELD_BYTES:
+            self._reference = _features(some, coordinates[::step], self._preimage)
+            return
+        held = np.array(some), np.array(coordinates[::step]), self._preimage
+        self._defer("_reference", partial(_features, *held))
+
+
+def reference_step(rows: Any) -> int:
+    """Return every how many rows one is kept, of at most `REFERENCE_ROWS`."""
+    return -(-int(rows.shape[0]) // REFERENCE_ROWS)
 
 
 def reference_features(rows: Any, coordinates: FloatArray, back: Extension | None) -> FloatArray:
     """Features of at most `REFERENCE_ROWS` of the rows."""
-    step = -(-rows.shape[0] // REFERENCE_ROWS)
+    step = reference_step(rows)
     return _features(rows[::step], coordinates[::step], back)
 
 

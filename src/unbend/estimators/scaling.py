@@ -289,7 +289,11 @@ class Scaling(Embedding):
         whole = pairs.weights is None and pairs.ends is None
         features = None if given.points is None else euclidean_features(given.points)
         if features is not None and whole and self.init != "pivot":
-            return [initialization.linear(features / scale, d)]
+            if features.shape[1] <= pairs.n:
+                return [initialization.linear(features / scale, d)]
+            # The same from the distances: products of wide rows took longer than their scaling.
+            fixed = np.random.default_rng(0)
+            return [initialization.classical(pairs, d, fixed, threads(self.n_jobs))]
         few = whole or pairs.ends is not None
         if self.init == "pivot" or (self.init == "auto" and few and pairs.n > CLASSICAL_OBJECTS):
             return [

@@ -141,12 +141,19 @@ def centered_products(points: FloatArray) -> FloatArray:
            [-1.,  1.]])
     """
     # The mean by BLAS, which reads wide rows faster than column sums do.
-    equal = np.full(len(points), 1.0 / len(points))
-    centered = points - equal @ points
+    n = len(points)
+    equal = np.full(n, 1.0 / n)
+    mean = equal @ points
+    centered = points - mean
     products: FloatArray = centered @ centered.T
-    # The mean of rows far from the origin is rounded, and the rest would pass for a direction.
+    # The mean of rows far from the origin is rounded, and the rest would pass for a direction: by
+    # at most n + 2 roundings of the root mean square of each column, which is mostly negligible.
+    squares = float(np.trace(products))
+    rounding = (n + 2) * float(np.finfo(np.float64).eps)
+    if n * rounding**2 * (float(mean @ mean) + squares / n) <= UNCENTERED * squares:
+        return products
     off = equal @ centered
-    if len(points) * float(off @ off) > UNCENTERED * float(np.trace(products)):
+    if n * float(off @ off) > UNCENTERED * squares:
         centered -= off
         products = centered @ centered.T
     return products

@@ -33,6 +33,8 @@ PRODUCT_ERROR = 1e-10
 # The same in units of rounding, which differences make too: up to here products lose at most two
 # digits that differences would keep, and eigenpairs, which have a tolerance of 1e-12, none.
 SAME_ERROR = 128.0
+# Rows whose lengths show whether all are near the origin.
+SAMPLE = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,13 +74,27 @@ class GaussianSimilarities:
 
 def gaussians_between(points: FloatArray, gamma: float) -> FloatArray | None:
     """Gaussians between all rows, by products; None where differences would be more accurate."""
-    products = centered_products(points)
-    if not 4.0 * gamma * float(products.diagonal().max()) <= SAME_ERROR:
-        return None
+    products = _products_of_near(points, gamma)
+    if products is None:
+        products = centered_products(points)
+        if not 4.0 * gamma * float(products.diagonal().max()) <= SAME_ERROR:
+            return None
     # Squares are then differences of products: of equal rows zero to the bit.
     products *= 2.0 * gamma
     kernels.gaussians(products)
     return products
+
+
+def _products_of_near(points: FloatArray, gamma: float) -> FloatArray | None:
+    """Products of rows so near to the origin that centering them gains nothing; else None.
+
+    Of wide rows it takes a tenth of the time of their products.
+    """
+    some = points[:: -(-len(points) // SAMPLE)]
+    if not 8.0 * gamma * float(np.einsum("ij,ij->i", some, some).max()) <= SAME_ERROR:
+        return None
+    products: FloatArray = points @ points.T
+    return products if 4.0 * gamma * float(products.diagonal().max()) <= SAME_ERROR else None
 
 
 @dataclass(frozen=True, eq=False)

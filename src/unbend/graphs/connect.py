@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from unbend.arrays import FloatArray, IntArray, with_short_indices
-from unbend.graphs.graph import components, undirected
+from unbend.graphs.graph import components, components_of, undirected
 from unbend.neighbors import AffinitySpace, GraphSpace, Neighbors, Space, open_space
 from unbend.report import note, warn
 
@@ -44,7 +44,7 @@ def connect_components(
     neighbourhood reaches another component, get the other's neighbourhood. `noun` is what messages
     call the vertices.
     """
-    component = components(neighbors.graph())
+    component = components_of(neighbors.offsets, neighbors.indices)
     count = int(component.max()) + 1
     everyone = np.arange(len(component))
     note(components=count)

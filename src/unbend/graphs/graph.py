@@ -140,12 +140,18 @@ def symmetrize(weights: csr_array, how: How = "max") -> csr_array:
 
 def symmetric_part(weights: csr_array, how: How) -> csr_array:
     """Do what `symmetrize` does, with weights of which no edge is stored twice."""
-    offsets, columns, forth, back = both_ways(weights, absent=0.0)
-    if how == "mean":
-        merged = (forth + back) / 2
-    else:
-        merged = np.maximum(forth, back) if how == "max" else np.minimum(forth, back)
-    return _csr(offsets, columns, merged, merged != 0)
+    return merge_directions(weights.indptr, weights.indices, weights.data, how)
+
+
+def merge_directions(
+    offsets: IntArray, columns: IntArray, weights: FloatArray, how: How
+) -> csr_array:
+    """Do what `symmetrize` does, with compressed rows of which no edge is stored twice."""
+    return sorted_rows(
+        *kernels.merge_directions(
+            *_compressed(offsets, columns, weights), ("max", "min", "mean").index(how)
+        )
+    )
 
 
 def components(graph: csr_array) -> IntArray:
@@ -162,11 +168,14 @@ def components(graph: csr_array) -> IntArray:
     array([1, 0, 0])
     """
     graph = as_edges(graph, "the edges of a graph")
-    labels = np.empty(graph.shape[0], dtype=np.int32)
+    return components_of(graph.indptr, graph.indices)
+
+
+def components_of(offsets: IntArray, columns: IntArray) -> IntArray:
+    """Do what `components` does, with the offsets and columns of compressed rows."""
+    labels = np.empty(len(offsets) - 1, dtype=np.int32)
     kernels.components(
-        graph.indptr.astype(np.int64, copy=False),
-        graph.indices.astype(np.int32, copy=False),
-        labels,
+        offsets.astype(np.int64, copy=False), columns.astype(np.int32, copy=False), labels
     )
     counts = np.bincount(labels)
     rank = np.empty(len(counts), dtype=np.intp)
@@ -176,13 +185,20 @@ def components(graph: csr_array) -> IntArray:
 
 def both_ways(graph: csr_array, absent: float) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
     """Every pair that is an edge in some direction: offsets, columns, values forth and back."""
+    return kernels.both_ways(*_compressed(graph.indptr, graph.indices, graph.data), absent)
+
+
+def _compressed(
+    offsets: IntArray, columns: IntArray, values: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Compressed rows in the types of the kernels, if both directions of them fit in memory."""
     # Each edge may be there in both directions: a number and two values, and what is kept of them.
-    check_fits(64 * graph.nnz, f"a graph of {graph.nnz} edges", "use fewer neighbours or rows")
-    return kernels.both_ways(
-        graph.indptr.astype(np.int64, copy=False),
-        graph.indices.astype(np.int32, copy=False),
-        np.asarray(graph.data, dtype=np.float64),
-        absent,
+    edges = len(columns)
+    check_fits(64 * edges, f"a graph of {edges} edges", "use fewer neighbours or rows")
+    return (
+        offsets.astype(np.int64, copy=False),
+        columns.astype(np.int32, copy=False),
+        np.asarray(values, dtype=np.float64),
     )
 
 
@@ -191,6 +207,11 @@ def _csr(offsets: IntArray, columns: IntArray, values: FloatArray, keep: BoolArr
     if not keep.all():
         offsets = np.concatenate(([0], np.cumsum(keep)))[offsets]
         columns, values = columns[keep], values[keep]
+    return sorted_rows(offsets, columns, values)
+
+
+def sorted_rows(offsets: IntArray, columns: IntArray, values: FloatArray) -> csr_array:
+    """Square matrix of compressed rows; columns are sorted and none comes twice."""
     if len(columns) <= np.iinfo(np.int32).max:
         # SciPy takes the wider of both types, and many of its routines the narrower only.
         offsets = offsets.astype(np.int32)

@@ -1,17 +1,26 @@
 """Laplacians, their spectra, the diameter and bounds of the graph eigenvalue (book 3.3)."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
+from unbend._kernels import kernels
 from unbend.arrays import FloatArray
 from unbend.docstrings import complete_docstring
 from unbend.eigen import solve
 from unbend.eigen.problem import SpectralProblem
 from unbend.graphs.geodesics import Paths
-from unbend.graphs.graph import PARAMETERS, How, as_edges, check_word, components, symmetrize
+from unbend.graphs.graph import (
+    PARAMETERS,
+    How,
+    as_edges,
+    check_word,
+    components,
+    sorted_rows,
+    symmetrize,
+)
 from unbend.graphs.quantities import as_undirected, volume, volumes
 from unbend.memory import reserve
 from unbend.validation.scalars import is_integer
@@ -29,7 +38,10 @@ def degrees(weights: csr_array) -> FloatArray:
     >>> graphs.degrees(path)
     array([1., 2., 1.])
     """
-    return np.asarray(as_edges(weights, meaning="similarity").sum(axis=1), dtype=np.float64).ravel()
+    edges = as_edges(weights, meaning="similarity")
+    if edges.nnz and np.diff(edges.indptr).min() > 0:
+        return np.add.reduceat(edges.data, edges.indptr[:-1], dtype=np.float64)
+    return np.asarray(edges.sum(axis=1), dtype=np.float64).ravel()
 
 
 def laplacian(
@@ -65,7 +77,9 @@ def laplacian(
         weights = symmetrize(weights, symmetrization)
     degree = degrees(weights)
     if kind == "plain":
-        return difference(degree, weights)
+        plain = difference(degree, weights)
+        plain.eliminate_zeros()
+        return plain
     # A vertex without edges is a component of its own: its row is zero in every Laplacian.
     inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
     present = diags_array((degree > 0).astype(np.float64))
@@ -75,11 +89,38 @@ def laplacian(
     return csr_array(present - diags_array(inverse) @ weights)
 
 
-def difference(degree: FloatArray, weights: csr_array) -> csr_array:
-    """D − W."""
+def difference(
+    degree: FloatArray, weights: csr_array, factors: FloatArray | None = None
+) -> csr_array:
+    """D − W, or with factors F D F − F W F for their diagonal matrix F; all diagonals are stored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> edge = csr_array(np.array([[0.0, 2.0], [2.0, 0.0]]))
+    >>> difference(np.array([2.0, 2.0]), edge, np.array([0.5, 1.0])).toarray()
+    array([[ 0.5, -1. ],
+           [-1. ,  2. ]])
+    """
     n = len(degree)
-    diagonal: Any = csr_array((degree, np.arange(n), np.arange(n + 1)), shape=(n, n))
-    return csr_array(diagonal - weights)
+    if not weights.has_canonical_format:
+        weights = weights.copy()
+        weights.sum_duplicates()
+    size = weights.nnz + n
+    offsets, columns = np.empty(n + 1, dtype=np.int64), np.empty(size, dtype=np.int32)
+    values = np.empty(size)
+    count = kernels.scaled_difference(
+        weights.indptr.astype(np.int64, copy=False),
+        weights.indices.astype(np.int32, copy=False),
+        weights.data.astype(np.float64, copy=False),
+        degree,
+        np.ones(n) if factors is None else factors,
+        offsets,
+        columns,
+        values,
+    )
+    return sorted_rows(offsets, columns[:count], values[:count])
 
 
 @complete_docstring(PARAMETERS)

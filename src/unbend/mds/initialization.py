@@ -81,11 +81,7 @@ def principal_axes(configuration: FloatArray) -> FloatArray:
 def linear(points: FloatArray, d: int) -> FloatArray:
     """Principal components, the classical scaling of Euclidean distances."""
     centered = points - points.mean(axis=0)
-    if centered.shape[1] > len(centered):
-        values, vectors = np.linalg.eigh(centered @ centered.T)
-        found = vectors[:, ::-1][:, :d] * np.sqrt(np.maximum(values[::-1][:d], 0.0))
-    else:
-        found = centered @ np.linalg.eigh(centered.T @ centered)[1][:, ::-1][:, :d]
+    found = centered @ np.linalg.eigh(centered.T @ centered)[1][:, ::-1][:, :d]
     return _pad_columns(found, d)
 
 

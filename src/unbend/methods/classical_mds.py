@@ -22,7 +22,7 @@ from unbend.mds.euclidean import decide_euclidean
 from unbend.memory import reserve
 from unbend.neighbors import METRICS, GraphSpace, PointSpace, Space, describe_parameters
 from unbend.neighbors.metrics.norms import PNorm
-from unbend.report import note
+from unbend.report import Deferred, note
 from unbend.validation.parameters import FUNCTION, MAPPING, NOTHING, Choice, declare, param
 
 # Rows up to which all eigenvalues of given distances are computed for the report.
@@ -149,17 +149,12 @@ class ClassicalMDS(GramEmbedding):
 
     def _preimages(
         self, space: Space, embedding: FloatArray, weights: FloatArray, attributes: dict[str, Any]
-    ) -> Extension | None:
+    ) -> Extension | Deferred | None:
         if not isinstance(space, PointSpace) or self.metric == "kernel":
             return None
-        points, n = np.asarray(space.points, dtype=np.float64), space.n
         if self.metric == "euclidean" and self.repair is None:
-            # The coordinates are principal components: the rows depend on them linearly.
-            # Of a few rows neither is centered: the regression has a constant of its own.
-            mean, center = np.full(n, 1.0 / n) @ points, embedding.mean(axis=0)
-            back = np.linalg.pinv(embedding - center, np.finfo(np.float64).eps * n)
-            axes = _back_to_centered(back, points, mean, float(np.abs(embedding).max()))
-            return LinearInverse(mean - center @ axes, axes)
+            # Later: of wide rows it takes a tenth of the fit, and few ask for it.
+            return Deferred(lambda: _linear_inverse(space.points, embedding))
         return barycentric_preimage(space, embedding)
 
     def _new_rows(self, X: Any) -> FloatArray:
@@ -168,6 +163,18 @@ class ClassicalMDS(GramEmbedding):
             return self._landmark_columns(np.asarray(rows, dtype=np.float64))
         rows = new_rows(self, X, self._space)
         return self._landmark_columns(rows) if self.metric == "precomputed" else rows
+
+
+def _linear_inverse(rows: FloatArray, embedding: FloatArray) -> LinearInverse:
+    """Regression of rows on coordinates: as principal components, these give them linearly.
+
+    Of a few rows neither is centered: the regression has a constant of its own.
+    """
+    points, n = np.asarray(rows, dtype=np.float64), len(rows)
+    mean, center = np.full(n, 1.0 / n) @ points, embedding.mean(axis=0)
+    back = np.linalg.pinv(embedding - center, np.finfo(np.float64).eps * n)
+    axes = _back_to_centered(back, points, mean, float(np.abs(embedding).max()))
+    return LinearInverse(mean - center @ axes, axes)
 
 
 def _back_to_centered(

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from unbend.arrays import FloatArray, row_chunks
+from unbend.arrays import FloatArray, copy_rows, row_chunks
 from unbend.eigen import Nystrom
 from unbend.estimators.gram import ColumnInput, GramEmbedding, GramInput, similarity_columns
 from unbend.estimators.inputs import check_input, square_similarities
@@ -124,7 +124,7 @@ class KernelPCA(GramEmbedding):
                 given, squares, given.squares, space, dtype, attributes={"gamma_": None}
             )
         rows = check_input(self, X, reset=True)
-        points = np.array(rows, dtype=np.float64)
+        points = copy_rows(rows, 1)
         gamma = self._gamma(points)
         similarities = Similarities.of(points, self.kernel, self._kernel_params(gamma), points)
         gram, of_rows = _gram(similarities)

@@ -33,10 +33,10 @@ from unbend.gram.spectral import (
     WeightedDistances,
     spectral_columns,
 )
-from unbend.graphs import adjacency, degrees, heat_kernel, weigh
-from unbend.graphs.graph import How, symmetric_part
+from unbend.graphs import adjacency, degrees, heat_kernel
+from unbend.graphs.graph import How, merge_directions
 from unbend.graphs.laplacian import difference
-from unbend.graphs.weights import Reciprocal, Weight, scale_both_sides
+from unbend.graphs.weights import Reciprocal, Weight, scale_both_sides, weights_of
 from unbend.neighbors import AffinitySpace, Neighbors, PointSpace, Space
 from unbend.report import Deferred, note, stage
 from unbend.validation.parameters import FUNCTION, NOTHING, Choice, Real, declare, param
@@ -132,7 +132,11 @@ class LaplacianEigenmaps(KernelEmbedding):
         check_degrees(degree)
         mass = masses if self.normalization == "none" else degree
         constant = np.ones((component.n, 1))
-        problem = SpectralProblem(difference(degree, weights), "bottom", constant, mass)
+        factors = None if mass is None else 1.0 / np.sqrt(mass)
+        matrix = difference(degree, weights, factors)
+        # Scaled by the degrees, its eigenvalues are at most two.
+        size = 2.0 if mass is degree else 0.0
+        problem = SpectralProblem(matrix, "bottom", constant, mass, size=size, scaled=True)
         measured = not vars(self).get(UNMEASURED)
         return LaplacianKernel(component, problem, weight, degree, self.normalization, measured)
 
@@ -140,7 +144,8 @@ class LaplacianEigenmaps(KernelEmbedding):
         """Symmetric weights of the edges; of affinities these themselves, with their loops."""
         if isinstance(space, AffinitySpace):
             return space.affinities
-        return symmetric_part(weigh(neighbors.graph(), weight), self.symmetrization)
+        weights = weights_of(neighbors.distances, weight)
+        return merge_directions(neighbors.offsets, neighbors.indices, weights, self.symmetrization)
 
     def _fit_columns(self, X: Any, graph: Any) -> dict[str, Any] | None:
         """Embed rows by the random walk on all pairs (slides (69)).

@@ -42,6 +42,8 @@ COMPARED, FEWEST, COMPARED_BYTES = 200, 50, 1 << 28
 HELD_ROWS = 1 << 22
 # Bytes of such rows that a model holds until its distortion is asked for.
 HELD_BYTES = 1 << 24
+# Bytes of all rows up to which these are held instead.
+COPIED_BYTES = 1 << 18
 # Squares below this share of the rows' own are recomputed from differences.
 CANCELLED = 1e-6
 # Density of type 3.
@@ -145,10 +147,7 @@ class RandomProjection(LinearEmbedding):
                     axes = turn @ axes
                     embedding = embedding @ turn.T
             with stage("distortion"):
-                some = _compared_rows(rows.shape[0], rows.shape[1], k, rng)
-                measure = partial(_distortion, rows[some], embedding[some], self.eps)
-                if 8 * len(some) * rows.shape[1] > HELD_BYTES:
-                    measure = partial(dict, measure())
+                measure = _later_distortion(rows, embedding, self.eps, rng)
         self._keep_axes(
             report, embedding.astype(rows.dtype), axes, singular, measure, bound, rows.shape[0]
         )
@@ -267,6 +266,24 @@ def _principal_turn(centered: FloatArray, k: int) -> tuple[FloatArray, FloatArra
     values = np.zeros(k)
     values[: len(singular)] = singular
     return fix_signs(axes.T).T, values
+
+
+def _later_distortion(
+    rows: Any, embedding: FloatArray, eps: float, rng: np.random.Generator
+) -> Callable[[], dict[str, float]]:
+    """Distortion of some pairs of rows, computed when asked for, unless these take much memory."""
+    n, columns = rows.shape
+
+    def measure_sample(rows: Any) -> dict[str, float]:
+        some = _compared_rows(n, columns, embedding.shape[1], rng)
+        return _distortion(rows[some], embedding[some], eps)
+
+    if not is_sparse(rows) and rows.nbytes <= COPIED_BYTES:
+        # Of few numbers a copy takes less time than the choice of some.
+        return partial(measure_sample, np.array(rows))
+    some = _compared_rows(n, columns, embedding.shape[1], rng)
+    measure = partial(_distortion, rows[some], embedding[some], eps)
+    return partial(dict, measure()) if 8 * len(some) * columns > HELD_BYTES else measure
 
 
 def _compared_rows(n: int, columns: int, k: int, rng: np.random.Generator) -> IntArray:

@@ -140,7 +140,7 @@ class SpectralClustering(ClusterMixin, Model):
             self._turn, self._centers = self._round(self.embedding_)
             ask()
             self.labels_ = self._nearest(self.embedding_)
-            self.ncut_ = self._normalized_cut()
+        self._defer("ncut_", self._normalized_cut)
         self.report_.stages.append(rounding)
         return self
 
@@ -217,10 +217,9 @@ class SpectralClustering(ClusterMixin, Model):
         return identity, means.centers
 
     def _nearest(self, rows: FloatArray) -> IntArray:
-        turned = _multiply_rows(rows, self._turn)
         if self.assign_labels == "discretize":
-            return np.asarray(np.argmax(turned, axis=1))
-        products = _multiply_rows(turned, self._centers.T)
+            return np.asarray(np.argmax(_multiply_rows(rows, self._turn), axis=1))
+        products = _multiply_rows(rows, self._centers.T)
         squares = np.square(self._centers).sum(axis=1) - 2.0 * products
         return np.asarray(np.argmin(squares, axis=1))
 

@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 from scipy.spatial import KDTree as ScipyTree
 
+from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.cached import cached_property
 from unbend.memory import check_fits, reserve
@@ -315,11 +316,13 @@ class PointSpace(Space):
 
     def distinct(self) -> tuple[IntArray, IntArray]:
         """First occurrence of each point with distinct features, and the inverse indices."""
-        _, first, inverse = np.unique(self.features, axis=0, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        return first[order], rank[inverse.ravel()]
+        copy = np.empty(self.n, dtype=np.int64)
+        features = np.ascontiguousarray(self.features, dtype=np.float64)
+        if kernels.distinct_rows(features, 0.0, copy)[-1] == self.n:
+            everyone = np.arange(self.n)
+            return everyone, everyone
+        # Distinct rows are numbered in the order of their first occurrence.
+        return np.flatnonzero(np.diff(np.maximum.accumulate(copy), prepend=-1)), copy
 
 
 def check_index(index: NeighborIndex | str, metric: Metric) -> None:

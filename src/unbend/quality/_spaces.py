@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg.blas import ssyrk
 from scipy.spatial.distance import pdist, squareform
 
 from unbend._kernels import kernels
@@ -39,6 +40,8 @@ PARAMETERS = {
 }
 # Bytes of approximate squared distances held at once.
 TILE_BYTES = 1 << 23
+# Columns from which on all rows are multiplied at once, and columns multiplied at a time.
+LONG_ROWS, PANEL = 1000, 128
 # Seconds of counting between two calls of the progress callback.
 SECONDS = 0.2
 
@@ -152,18 +155,63 @@ def _count_nearer(points: FloatArray, rows: IntArray, targets: IntArray, threads
     cloud = Cloud.of(points)
     asked, wanted = rows.astype(np.int32), np.ascontiguousarray(targets, dtype=np.int32)
     ranks = np.empty(wanted.shape, dtype=np.int32)
-    scaled = np.ascontiguousarray(points * cloud.scale)
-    few = points.shape[1] <= TREE_COLUMNS
-    products = None if few else _Products((points - cloud.center) * cloud.scale)
-    most = len(rows) if products is None else max(1, TILE_BYTES // (4 * len(points)))
+    scale, squares, most = cloud.scale, _squares_of(cloud, rows), len(rows)
+    if squares is None:
+        points, scale = np.ascontiguousarray(points * scale), 1.0
+    else:
+        most = max(1, TILE_BYTES // (4 * len(points)))
     for part in _timed_slices(len(rows), most):
         count = part.stop - part.start
         about, slack = np.empty((count, 0), dtype=np.float32), np.zeros(count)
-        if products is not None:
-            about, slack = products.squares(rows[part])
-        kernels.count_nearer(scaled, asked[part], about, slack, wanted[part], threads, ranks[part])
+        if squares is not None:
+            about, slack = squares(rows[part])
+        kernels.count_nearer(
+            points, scale, asked[part], about, slack, wanted[part], threads, ranks[part]
+        )
         step(part.stop, len(rows))
     return ranks
+
+
+def _squares_of(cloud: Cloud, rows: IntArray) -> "_Products | _LongProducts | None":
+    """Approximate squared distances of some rows; None where exact ones take as long."""
+    n, columns = cloud.points.shape
+    if columns <= TREE_COLUMNS:
+        return None
+    # All at once, while they take less memory than the rows themselves.
+    if columns >= LONG_ROWS and len(rows) == n <= 2 * columns:
+        return _LongProducts(cloud)
+    return _Products((cloud.points - cloud.center) * cloud.scale)
+
+
+class _LongProducts:
+    """The same of all rows, which are long: by one symmetric product, some columns at a time.
+
+    That bounds the rounding of a sum by a panel's columns and the number of panels, not by all
+    columns, and centred rows are held for one panel only.
+    """
+
+    def __init__(self, cloud: Cloud) -> None:
+        n, columns = cloud.points.shape
+        products = np.zeros((n, n), np.float32, order="F")
+        self.norms = np.zeros(n)
+        for first in range(0, columns, PANEL):
+            panel = slice(first, first + PANEL)
+            centred = (cloud.points[:, panel] - cloud.center[panel]) * cloud.scale
+            self.norms += np.einsum("ij,ij->i", centred, centred)
+            rounded = centred.astype(np.float32)
+            products = ssyrk(-2.0, rounded.T, 1.0, products, trans=1, lower=1, overwrite_c=1)
+            step(min(panel.stop, columns), columns)
+        # The lower triangle of a matrix by columns is the upper one by rows.
+        self.about = products.T
+        self.about += np.triu(self.about, 1).T
+        self.about += self.norms[:, None].astype(np.float32)
+        self.about += self.norms.astype(np.float32)
+        # As below, with sums of one panel and over all of them.
+        sums = PANEL + -(-columns // PANEL)
+        self.share = (sums + 16) * float(np.finfo(np.float32).eps)
+
+    def __call__(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        return self.about[rows], self.share * (self.norms[rows] + self.norms.max())
 
 
 class _Products:
@@ -181,7 +229,7 @@ class _Products:
         # D + 6 of these, and room for the rounding of the distances themselves.
         self.share = (centred.shape[1] + 16) * float(np.finfo(np.float32).eps)
 
-    def squares(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    def __call__(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         about = self.rows[rows] @ self.columns.T
         return about, self.share * (self.norms[rows] + self.norms.max())
 

@@ -126,6 +126,7 @@ def rank(
 
 def count_nearer(
     points: FloatArray,
+    scale: float,
     asked: IntArray,
     approximate: FloatArray,
     slack: FloatArray,
@@ -136,12 +137,13 @@ def count_nearer(
     """Fill `ranks` (m, k): the rank of each target among all rows by distance from the query.
 
     Rows are ordered by (distance, index), the asked one left out; the nearest has rank 1.
-    `approximate` (m, n) are squared distances known up to `slack` (m,), or (m, 0).
+    `approximate` (m, n) are squared distances of points times the scale, known up to `slack` (m,);
+    or it is (m, 0), and the scale one.
     Here by sorting all rows, without what is approximate.
     """
     n = len(points)
     for place, row in enumerate(asked):
-        differences = points - points[row]
+        differences = (points - points[row]) * scale
         if approximate.shape[1]:
             squares = sum_of_squares(differences)
         else:

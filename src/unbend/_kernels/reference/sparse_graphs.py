@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import (
 )
 from scipy.sparse.linalg import SuperLU, splu
 
+from unbend._kernels.reference.local_kernels import orthonormal_block
 from unbend.arrays import BoolArray, FloatArray, IntArray, row_chunks, with_short_indices
 from unbend.progress import Poll
 
@@ -34,6 +35,19 @@ def both_ways(
     back[np.searchsorted(every, reverse)] = edges.data
     offsets = np.searchsorted(every, np.arange(n + 1, dtype=np.int64) * n)
     return offsets, (every % max(n, 1)).astype(np.int32), forth, back
+
+
+def merge_directions(
+    row: IntArray, column: IntArray, value: FloatArray, how: int
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Offsets, columns and values of symmetric weights; pairs of weight zero are left out.
+
+    The larger (`how` 0), the smaller (1) or the mean (2) of both directions, where absent is zero.
+    """
+    offsets, columns, forth, back = both_ways(row, column, value, 0.0)
+    merged = (np.maximum(forth, back), np.minimum(forth, back), (forth + back) / 2)[how]
+    keep = merged != 0
+    return np.concatenate(([0], np.cumsum(keep)))[offsets], columns[keep], merged[keep]
 
 
 def components(row: IntArray, column: IntArray, labels: IntArray) -> None:
@@ -79,6 +93,34 @@ def sparse_product(
     """Fill `image`: a sparse matrix times a block of vectors."""
     matrix = csr_array((values, column, row), shape=(len(row) - 1, len(block)))
     image[...] = np.asarray(matrix @ block)
+
+
+def scaled_difference(
+    row: IntArray,
+    column: IntArray,
+    values: FloatArray,
+    degree: FloatArray,
+    factor: FloatArray,
+    new_row: IntArray,
+    new_column: IntArray,
+    new_values: FloatArray,
+) -> int:
+    """Fill diag(factor) (diag(degree) − W) diag(factor) in compressed rows; count its entries.
+
+    There is room for the entries of W, whose columns are sorted, and one more a row.
+    """
+    n = len(degree)
+    weights = csr_array((values, column, row), shape=(n, n))
+    own = np.repeat(np.arange(n), np.diff(row))
+    apart = column != own
+    rows, columns = np.append(own[apart], np.arange(n)), np.append(column[apart], np.arange(n))
+    entries = np.append(-values[apart], degree - weights.diagonal())
+    order = np.lexsort((columns, rows))
+    rows, columns = rows[order], columns[order]
+    new_row[...] = np.searchsorted(rows, np.arange(n + 1))
+    new_column[: len(rows)] = columns
+    new_values[: len(rows)] = entries[order] * factor[rows] * factor[columns]
+    return len(rows)
 
 
 class ShortestPaths64:
@@ -194,6 +236,41 @@ class Factor:
     def solve(self, right: FloatArray, threads: int, solution: FloatArray) -> None:
         """Fill `solution` (n, w) with the solutions for right-hand sides (n, w)."""
         solution[...] = self.factors.solve(np.asarray(right, dtype=np.float64))
+
+    def grow_blocks(
+        self,
+        basis: FloatArray,
+        trivial: int,
+        size: int,
+        images: FloatArray,
+        small: FloatArray,
+        block: FloatArray,
+        count: int,
+        well_apart: float,
+        little: float,
+        threads: int,
+    ) -> int:
+        """Add a block (n, w) to a Krylov space of the inverse, and up to `count` of what follows.
+
+        Vectors are rows: of `basis`, trivial ones first, and of `images`; `small` has their inner
+        products. Return the number of blocks added: fewer where the next is not well conditioned.
+        """
+        width = block.shape[1]
+        for added in range(1, count + 1):
+            new = slice(size, size + width)
+            basis[trivial + size : trivial + size + width] = block.T
+            solved = np.asarray(self.factors.solve(np.asarray(block, dtype=np.float64)))
+            solved = solved - basis[:trivial].T @ (basis[:trivial] @ solved)
+            images[new] = solved.T
+            size += width
+            small[:size, new] = basis[trivial : trivial + size] @ solved
+            small[new, :size] = small[:size, new].T
+            block = np.array(solved, order="C")
+            if added < count:
+                inside = orthonormal_block(basis[: trivial + size], block, well_apart)
+                if not 0 <= inside <= little:
+                    return added
+        return count
 
 
 def factor(

@@ -35,7 +35,7 @@ from unbend.validation.scalars import check_count, check_threads
 SPARE = 8
 # Most rows and numbers of the sample of the median, its fewest rows, and largest distance of the
 # mean from it relative to the median distance.
-MIDDLE, MIDDLE_NUMBERS, FEWEST_MIDDLE, OUTSIDE = 1000, 1 << 16, 25, 4.0
+MIDDLE, MIDDLE_NUMBERS, FEWEST_MIDDLE, OUTSIDE = 1000, 1 << 14, 9, 4.0
 # Least number of queries between two calls of the progress callback.
 LEAST = 96
 # Rows of a tile, whose coordinates stay in cache.
