@@ -23,6 +23,9 @@ FALL, EQUAL = 0.75, 1.3
 # normal coordinates: at least this along the surface, in the mean and for each direction, and at
 # most the last across it for one direction (one in a thousand has more), and as rarely for several.
 ALONG, EACH, ACROSS = 12.0, 4.6, 13.8
+# Principal directions of nearly equal variance, up to this factor, are any turned ones: their joint
+# kurtosis (Mardia, 1970) is below that of normal rows by so many standard errors, instead.
+ALIKE, BOUNDED = 2.0, 4.0
 # Share of the rows, one in so many, and rows at least whose distance shows how dense a place
 # is, and the quantile by which places are compared.
 AROUND, FEWEST_AROUND, SPARSE = 50, 10, 0.75
@@ -54,6 +57,8 @@ def directions_along(rows: FloatArray) -> int | None:
     level = across[0] <= EQUAL * across[-1] * ((1 + ratio) / (1 - ratio)) ** 2
     falls = across[0] <= FALL * variances[d - 1]
     bounded = scores[:d].mean() >= ALONG and scores[:d].min() >= EACH
+    if variances[0] <= ALIKE * variances[d - 1]:
+        bounded = bounded or _kurtosis(coordinates[:, :d]) <= -BOUNDED
     normal = scores[d:].max() <= ACROSS + 2 * np.log(len(across))
     if not (level and falls and bounded and normal):
         return None
@@ -87,3 +92,11 @@ def _normality(coordinates: FloatArray) -> FloatArray:
     skewness = np.mean(coordinates**3, axis=0)
     excess = np.mean(coordinates**4, axis=0) - 3.0
     return np.asarray(len(coordinates) / 6.0 * (np.square(skewness) + np.square(excess) / 4.0))
+
+
+def _kurtosis(coordinates: FloatArray) -> float:
+    """Mardia's kurtosis of coordinates of variance one, in standard errors of normal rows."""
+    n, d = coordinates.shape
+    normal = d * (d + 2)
+    fourth = float(np.square(np.square(coordinates).sum(axis=1)).mean())
+    return (fourth - normal) / float(np.sqrt(8 * normal / n))
