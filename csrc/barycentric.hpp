@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "poll.hpp"
-#include "simd_four.hpp"
+#include "ridge_four.hpp"
 
 namespace unbend {
 
@@ -34,8 +33,8 @@ class BarycentricFour {
     UNBEND_INLINE void place(const double *const points[4], const std::int32_t *const near[4],
                              double reg, double *const placed[4]) {
         subtract(points, near);
-        sum_up(reg);
-        solve();
+        sum_up();
+        solve(reg);
         weigh();
         for (int lane = 0; lane < 4; ++lane) combine(lane, near[lane], placed[lane]);
     }
@@ -56,10 +55,9 @@ class BarycentricFour {
         }
     }
 
-    // D'1 and the lower half of D'D + ridge; all neighbours on the point itself give the identity.
-    UNBEND_INLINE void sum_up(double reg) {
+    // D'1 and the lower half of D'D.
+    UNBEND_INLINE void sum_up() {
         const std::int64_t columns = stored_.columns;
-        Lanes trace = Lanes::all(0);
         for (std::int64_t a = 0; a < columns; ++a) {
             Lanes sum = Lanes::all(0);
             for (std::int64_t j = 0; j < count_; ++j) sum = sum + differences_[j * columns + a];
@@ -71,38 +69,15 @@ class BarycentricFour {
                               differences_[j * columns + a] * differences_[j * columns + b];
                 products_[a * columns + b] = product;
             }
-            trace = trace + products_[a * columns + a];
         }
-        double lane[4];
-        for (int i = 0; i < 4; ++i) lane[i] = trace.pack[i] > 0 ? reg * trace.pack[i] : 1.0;
-        const Lanes ridge = Lanes::load(lane);
-        for (std::int64_t a = 0; a < columns; ++a)
-            products_[a * columns + a] = products_[a * columns + a] + ridge;
     }
 
-    // (D'D + ridge) z = D'1 by L D L', z in the place of the sums.
-    UNBEND_INLINE void solve() {
+    // (D'D + ridge) z = D'1, z in the place of the sums.
+    UNBEND_INLINE void solve(double reg) {
         const std::int64_t columns = stored_.columns;
-        Lanes *const matrix = products_.data();
-        for (std::int64_t j = 0; j < columns; ++j) {
-            Lanes *row = matrix + j * columns;
-            for (std::int64_t p = 0; p < j; ++p)
-                row[j] = row[j] - row[p] * row[p] * matrix[p * columns + p];
-            for (std::int64_t i = j + 1; i < columns; ++i) {
-                Lanes *below = matrix + i * columns;
-                Lanes sum = below[j];
-                for (std::int64_t p = 0; p < j; ++p)
-                    sum = sum - below[p] * row[p] * matrix[p * columns + p];
-                below[j] = sum / row[j];
-            }
-            for (std::int64_t p = 0; p < j; ++p) sums_[j] = sums_[j] - row[p] * sums_[p];
-        }
-        for (std::int64_t j = columns - 1; j >= 0; --j) {
-            Lanes sum = sums_[j] / matrix[j * columns + j];
-            for (std::int64_t p = j + 1; p < columns; ++p)
-                sum = sum - matrix[p * columns + j] * sums_[p];
-            sums_[j] = sum;
-        }
+        add_ridge(products_.data(), columns, reg);
+        factor_ldl(products_.data(), columns);
+        substitute_ldl(products_.data(), columns, sums_.data());
     }
 
     UNBEND_INLINE void weigh() {

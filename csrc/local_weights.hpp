@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
-#include "simd_four.hpp"
 #include "poll.hpp"
+#include "ridge_four.hpp"
 
 namespace unbend {
 
@@ -25,9 +24,12 @@ class WeightsOfFour {
     // to the first point; lanes whose matrix is singular to rounding become NaN.
     UNBEND_INLINE void solve(const double *const block[4], double reg) {
         subtract(block);
-        fill_gram(reg);
-        factorise();
-        substitute();
+        fill_gram();
+        add_ridge(gram_.data(), others_, reg);
+        factor_ldl(gram_.data(), others_);
+        std::fill(weights_.begin(), weights_.end(), Lanes::all(1));
+        substitute_ldl(gram_.data(), others_, weights_.data());
+        normalize();
     }
 
     UNBEND_INLINE void write(int lane, double *weights) const {
@@ -47,66 +49,20 @@ class WeightsOfFour {
             }
     }
 
-    // The lower half of G + reg * trace(G); all neighbours on the point itself give the identity.
-    UNBEND_INLINE void fill_gram(double reg) {
-        Lanes trace = Lanes::all(0);
+    // The lower half of G.
+    UNBEND_INLINE void fill_gram() {
         for (std::int64_t i = 0; i < others_; ++i)
             for (std::int64_t j = 0; j <= i; ++j) {
                 Lanes sum = Lanes::all(0);
                 for (std::int64_t c = 0; c < columns_; ++c)
                     sum = sum + differences_[i * columns_ + c] * differences_[j * columns_ + c];
                 gram_[i * others_ + j] = sum;
-                if (i == j) trace = trace + sum;
             }
-        double lane[4];
-        for (int i = 0; i < 4; ++i) lane[i] = trace.pack[i] > 0 ? reg * trace.pack[i] : 1.0;
-        const Lanes ridge = Lanes::load(lane);
-        for (std::int64_t i = 0; i < others_; ++i)
-            gram_[i * others_ + i] = gram_[i * others_ + i] + ridge;
     }
 
-    // L D L' in place, without roots, so that the unit of length drops out exactly.
-    UNBEND_INLINE void factorise() {
-        for (std::int64_t j = 0; j < others_; ++j) {
-            Lanes *row = &gram_[j * others_];
-            const Lanes before = row[j];
-            for (std::int64_t p = 0; p < j; ++p) row[j] = row[j] - row[p] * row[p] * gram_[p * others_ + p];
-            row[j] = positive(row[j], before);
-            for (std::int64_t i = j + 1; i < others_; ++i) {
-                Lanes *below = &gram_[i * others_];
-                Lanes sum = below[j];
-                for (std::int64_t p = 0; p < j; ++p)
-                    sum = sum - below[p] * row[p] * gram_[p * others_ + p];
-                below[j] = sum / row[j];
-            }
-        }
-    }
-
-    // Pivots that are rounding of what they were become NaN, and with them the whole lane.
-    UNBEND_INLINE Lanes positive(const Lanes &pivot, const Lanes &before) const {
-        const double least = 16 * static_cast<double>(others_) * std::numeric_limits<double>::epsilon();
-        double lane[4];
-        for (int i = 0; i < 4; ++i)
-            lane[i] = pivot.pack[i] > least * before.pack[i]
-                          ? pivot.pack[i]
-                          : std::numeric_limits<double>::quiet_NaN();
-        return Lanes::load(lane);
-    }
-
-    UNBEND_INLINE void substitute() {
-        for (std::int64_t i = 0; i < others_; ++i) {
-            Lanes sum = Lanes::all(1);
-            for (std::int64_t p = 0; p < i; ++p) sum = sum - gram_[i * others_ + p] * weights_[p];
-            weights_[i] = sum;
-        }
+    UNBEND_INLINE void normalize() {
         Lanes total = Lanes::all(0);
-        for (std::int64_t i = others_ - 1; i >= 0; --i) {
-            Lanes sum = weights_[i] / gram_[i * others_ + i];
-            for (std::int64_t p = i + 1; p < others_; ++p)
-                sum = sum - gram_[p * others_ + i] * weights_[p];
-            weights_[i] = sum;
-            total = total + sum;
-        }
+        for (std::int64_t i = others_ - 1; i >= 0; --i) total = total + weights_[i];
         for (std::int64_t i = 0; i < others_; ++i) weights_[i] = weights_[i] / total;
     }
 

@@ -143,6 +143,18 @@ def test_numpy_integers_of_any_size_are_parameters(method, integer):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("denoise", [np.False_, np.True_])
+@pytest.mark.parametrize("method", ["LTSA", "Isomap", "LaplacianEigenmaps"])
+@pytest.mark.filterwarnings("ignore")
+def test_numpy_booleans_are_those_of_python(method, denoise):
+    """A grid of parameters is often an array, whose `False` is not the object of Python."""
+    rows = unbend.datasets.s_curve(300, noise=0.1, random_state=0).points
+    expected = getattr(unbend, method)(denoise=bool(denoise)).fit_transform(rows)
+    model = getattr(unbend, method)(denoise=denoise).fit(rows)
+    np.testing.assert_array_equal(model.embedding_, expected)
+    assert any(stage.name == "denoise" for stage in model.report_.stages) == bool(denoise)
+
+
 @pytest.mark.parametrize("value", [10**30, 10**400])
 def test_integers_of_any_size_are_real_numbers_within_double_precision(value):
     model = unbend.Isomap(radius=value)

@@ -35,6 +35,22 @@ def test_names_and_words_that_cannot_work_are_refused(folder, words, output):
     assert (folder / "roll.csv").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("value", "output"),
+    [
+        ('{"patchsize": 60}', "denoise has no 'patchsize': use patch_size"),
+        ('{"patch_size": "x"}', "denoise['patch_size']='x' is not allowed"),
+        ("yes", "--denoise yes is not allowed"),
+    ],
+)
+@pytest.mark.parametrize("command", ["embed", "compare"])
+def test_options_of_denoising_that_there_cannot_be_are_misuse(folder, command, value, output):
+    given = ("--method", "ltsa", "--denoise", value)
+    tried = ("--methods", "ltsa", "--try", f"denoise={value}")
+    words = (command, "roll.csv", *ASIDE, *(given if command == "embed" else tried))
+    assert output in sentence(unbend(*words, cwd=folder, code=2))
+
+
 def test_results_are_known_to_have_a_place_before_the_table_is_read(tmp_path):
     output = sentence(unbend("embed", "none.csv", "-o", "none/flat.csv", cwd=tmp_path, code=1))
     assert output == "Error: none/flat.csv cannot be written: its folder does not exist"

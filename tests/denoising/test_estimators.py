@@ -1,5 +1,7 @@
 """`denoise` of the neighbourhood methods: what it fits, when 'auto' declines, and its laws."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -114,6 +116,42 @@ def test_denoising_that_cannot_be_is_refused(case):
         unbend.Isomap(denoise=True, **options).fit(rows)
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+def test_a_surface_as_wide_as_the_rows_gets_a_remedy_that_works(columns):
+    angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 400)
+    circle = np.column_stack((np.cos(angle), np.sin(angle)))
+    rows = circle[:, :columns] + np.random.default_rng(1).normal(scale=0.05, size=(400, columns))
+    with pytest.raises(ValueError, match="Use denoise=False") as refusal:
+        unbend.LaplacianEigenmaps(columns, denoise=True).fit(rows)
+    noun = "1 column leaves" if columns == 1 else "2 columns leave"
+    assert f"{noun} no direction across a surface of dimension {columns}" in str(refusal.value)
+    if columns == 2:
+        assert "or denoise={'dimension': 1}" in str(refusal.value)
+        model = unbend.LaplacianEigenmaps(2, denoise={"dimension": 1}).fit(rows)
+        assert model.report_.stage("denoise").facts["landmarks"] > 10
+    else:
+        assert "dimension'" not in str(refusal.value)
+
+
+SIZES = {"patch_size": (2, 400), "n_landmarks": (1, 400)}
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.filterwarnings("ignore:there are")
+def test_sizes_that_the_rows_do_not_allow_are_changed_with_a_warning(name):
+    rows = s_curve(300, noise=0.1, random_state=0).points
+    fact = {"n_landmarks": "landmarks"}.get(name, name)
+    for size in SIZES[name]:
+        with pytest.warns(UserWarning, match=rf"denoise\['{name}'\]={size} was") as issued:
+            model = unbend.Isomap(denoise={name: size}).fit(rows)
+        taken = model.report_.stage("denoise").facts[fact]
+        way = "raised" if taken > size else "lowered"
+        assert any(f"{way} to {taken}" in str(one.message) for one in issued)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        unbend.Isomap(denoise={name: 60}).fit(rows)
+
+
 def test_options_override_what_is_chosen(noisy):
     options = {"patch_size": 60, "n_landmarks": 300, "dimension": 2}
     model = unbend.LaplacianEigenmaps(3, denoise=options).fit(noisy.points)
@@ -126,7 +164,7 @@ def test_options_override_what_is_chosen(noisy):
 def test_mistakes_in_options_are_explained(noisy):
     with pytest.raises(ValueError, match="denoise has no 'patch': use patch_size"):
         unbend.LTSA(denoise={"patch": 3}).fit(noisy.points)
-    with pytest.raises(TypeError, match="n_landmarks of denoise"):
+    with pytest.raises(TypeError, match=r"denoise\['n_landmarks'\]='many' is not allowed"):
         unbend.LTSA(denoise={"n_landmarks": "many"}).fit(noisy.points)
     with pytest.raises(ValueError, match="denoise='yes' is not allowed"):
         unbend.LTSA(denoise="yes").fit(noisy.points)
@@ -162,3 +200,17 @@ def test_diffusion_times_follow_from_the_rows(noisy):
     assert distances[0, 1] == pytest.approx(gap)
     with pytest.raises(ValueError, match="level compares the densities"):
         model.diffusion_distances(level=1)
+
+
+@pytest.mark.parametrize("method", ["LTSA", "HessianLLE"])
+def test_a_coordinate_that_noise_hides_names_denoising_where_it_is_possible(method):
+    roll = swiss_roll(1500, noise=0.4, random_state=0)
+    plain = getattr(unbend, method)()
+    with pytest.warns(UserWarning, match="is a function of earlier ones.*set denoise='auto'"):
+        lost = plain.fit(roll.points)
+    kept = getattr(unbend, method)(denoise="auto").fit(roll.points)
+    assert loss(roll.chart, kept.embedding_) < 0.05 < loss(roll.chart, lost.embedding_)
+    distances = np.linalg.norm(roll.points[:, None] - roll.points, axis=2)
+    with pytest.warns(UserWarning, match="is a function of earlier ones") as issued:
+        plain.set_params(metric="precomputed").fit(distances)
+    assert not any("denoise" in str(one.message) for one in issued)

@@ -137,11 +137,23 @@ def parse_value(parameter: "Parameter", text: str) -> object:
 
     for reading in (*_interpretations(text), *_solvers(parameter, text)):
         if any(kind.has_type(reading) and kind.holds(reading) for kind in parameter.kinds):
+            if parameter.name == "denoise":
+                _check_denoising(reading)
             return reading
     raise Misuse(
         f"{option_name(parameter.name)} {text} is not allowed: it must be "
         f"{describe_kinds(parameter)}{hint(text, parameter.words)}"
     )
+
+
+def _check_denoising(value: object) -> None:
+    """Refuse options of denoising that no rows could be fitted with."""
+    from unbend.estimators.denoising_options import DenoiseOptions
+
+    try:
+        DenoiseOptions.read(value)
+    except (TypeError, ValueError) as error:
+        raise Misuse(str(error)) from error
 
 
 def _interpretations(text: str) -> Iterable[object]:

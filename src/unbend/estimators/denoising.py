@@ -18,7 +18,7 @@ from unbend.denoising.patches import coefficients
 from unbend.estimators.denoising_options import DenoiseOptions
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.metrics import EUCLIDEAN
-from unbend.report import Stage, note, trial
+from unbend.report import Stage, note, trial, warn
 
 # Landmarks of a curve at most: the lowest eigenvalues of its alignment fall with their fourth
 # power, so that of many landmarks small faults make up the first coordinate.
@@ -32,6 +32,8 @@ NEIGHBORS = 10
 OUTLIERS = 0.005
 # Fewest rows that a measurement is made of, and landmarks for each dimension of the surface.
 FEWEST_ROWS, FEWEST_LANDMARKS = 200, 80
+# Share of the landmarks asked for that may be missing: few candidates are left out anywhere.
+SPARED = 0.05
 # Evenness from which on the chart of landmarks is taken without a trial.
 EVEN = 0.8
 # Landmarks that are tried where the chart of at least twice as many is uneven, and how even theirs
@@ -68,9 +70,17 @@ class DenoisingStage:
             if reason is None:
                 return self._project(found, sample)
         elif self.options.always:
-            raise ValueError(f"Landmarks cannot be projected: {reason}. Use denoise=False.")
+            raise ValueError(
+                f"Landmarks cannot be projected: {reason}. Use denoise=False{self._remedy(space)}."
+            )
         note(declined=reason)
         return None
+
+    def _remedy(self, space: Space) -> str:
+        """Name the largest dimension that the columns allow, where the surface has too many."""
+        if not isinstance(space, PointSpace) or not 1 < space.points.shape[1] <= self.d:
+            return ""
+        return f", or denoise={{'dimension': {space.points.shape[1] - 1}}}"
 
     def _declined(self, found: NoiseMeasurement, sample: Sample) -> str | None:
         """Why 'auto' leaves the rows as they are."""
@@ -101,12 +111,21 @@ class DenoisingStage:
         size = min(max(size, coefficients(self.d)), sample.n - 1)
         count = self._count(found, sample, size)
         landmarks = project_landmarks(sample, size, count, self.d, self.spread)
-        note(
-            patch_size=size,
-            landmarks=len(landmarks.points),
-            displacement=landmarks.displacement,
-        )
+        taken = len(landmarks.points)
+        note(patch_size=size, landmarks=taken, displacement=landmarks.displacement)
+        self._check_taken("patch_size", size, sample)
+        self._check_taken("n_landmarks", taken, sample)
         return landmarks
+
+    def _check_taken(self, name: str, taken: int, sample: Sample) -> None:
+        """Warn of a size that differs from the one that was given."""
+        given = getattr(self.options, name)
+        if given is not None and not (1 - SPARED) * given <= taken <= given:
+            way, limit = ("raised", "need more") if taken > given else ("lowered", "allow no more")
+            warn(
+                f"denoise[{name!r}]={given} was {way} to {taken}: a surface of dimension {self.d} "
+                f"and {sample.n} distinct rows {limit}."
+            )
 
     def _count(self, found: NoiseMeasurement, sample: Sample, size: int) -> int:
         """Choose how many landmarks: of more, neighbourhoods would be small against the noise."""
@@ -198,5 +217,7 @@ def _unsuited(space: Space, d: int) -> str | None:
     if space.metric is not EUCLIDEAN:
         return f"metric={space.metric.name!r} is not Euclidean"
     if space.points.shape[1] <= d:
-        return f"{space.points.shape[1]} columns leave no direction across a surface of {d}"
+        columns = space.points.shape[1]
+        leave = "1 column leaves" if columns == 1 else f"{columns} columns leave"
+        return f"{leave} no direction across a surface of dimension {d}"
     return None

@@ -47,5 +47,5 @@ class DenoiseOptions:
                 near = suggest_name(str(name), ("patch_size", "n_landmarks", "dimension"))
                 meant = near or "patch_size, n_landmarks or dimension"
                 raise ValueError(f"denoise has no {name!r}: use {meant}")
-            check_integer(f"{name} of denoise", number)
+            check_integer(f"denoise[{name!r}]", number)
         return cls(value != AUTO, **{name: int(number) for name, number in given.items()})

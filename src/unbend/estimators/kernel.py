@@ -17,7 +17,8 @@ from unbend.estimators.neighborhood import (
 from unbend.extension import Barycentric, EmbeddingResult, Rule
 from unbend.local import align
 from unbend.memory import reserve
-from unbend.neighbors import METRICS, GraphSpace
+from unbend.neighbors import METRICS, GraphSpace, PointSpace
+from unbend.neighbors.metrics import EUCLIDEAN
 from unbend.report import Deferred, note, note_later, stage, step, warn
 from unbend.validation.parameters import FUNCTION, Choice, declare, param
 from unbend.validation.random_state import generator
@@ -102,11 +103,17 @@ class KernelEmbedding(NeighborhoodEmbedding):
             kernel = self._kernel(component)
         with stage("spectrum"):
             spectrum = self._solve(kernel)
-            check_spectrum(kernel.problem, spectrum)
+            check_spectrum(kernel.problem, spectrum, may_denoise=self._may_denoise(component))
             result = kernel.embed(spectrum)
         eigenvalues = eigenvalue_attributes(spectrum.values, spectrum.next_value)
         attributes = {**eigenvalues, **result.attributes}
         return EmbeddingResult(result.coordinates, result.extension, attributes)
+
+    def _may_denoise(self, component: Component) -> bool:
+        """Whether the rows were fitted as they are, and `denoise` could project them."""
+        space = component.space
+        euclidean = isinstance(space, PointSpace) and space.metric is EUCLIDEAN
+        return getattr(self, "denoise", None) is False and euclidean
 
     def _solve(self, kernel: Kernel) -> Spectrum:
         component, problem, spectrum = kernel.component, kernel.problem, kernel.spectrum
@@ -186,7 +193,9 @@ class AlignmentEmbedding(KernelEmbedding):
             )
 
 
-def check_spectrum(problem: SpectralProblem, spectrum: Spectrum) -> None:
+def check_spectrum(
+    problem: SpectralProblem, spectrum: Spectrum, *, may_denoise: bool = False
+) -> None:
     """Warn of coordinates that are not unique, zero or redundant."""
     if problem.end == "bottom":
         values = np.append(spectrum.values, spectrum.next_value)
@@ -209,10 +218,11 @@ def check_spectrum(problem: SpectralProblem, spectrum: Spectrum) -> None:
         redundancy = note_redundancy(spectrum.vectors)
         # Noise that is wide against the neighbourhoods does that: their tangents are then its own.
         if redundancy.max() > REDUNDANT:
+            denoise = "set denoise='auto', " if may_denoise else ""
             warn(
                 f"Coordinate {int(redundancy.argmax()) + 1} is a function of earlier ones (R² "
                 f"{redundancy.max():.2f}): the intrinsic dimension is lower, or noise is wider "
-                "than the neighbourhoods. Increase n_neighbors, or lower n_components."
+                f"than the neighbourhoods. Increase n_neighbors, {denoise}or lower n_components."
             )
 
 

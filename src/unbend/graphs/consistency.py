@@ -249,7 +249,10 @@ class Consistency:
         most = int(self.tried[-1])
         if not self.connected and not (self.ruled_by_noise or len(self.thin)):
             return f"no n_neighbors up to {most} connects it: join or embed the components"
-        return f"no n_neighbors up to {most} passes: use fewer rows, or another n_components"
+        denoise = "denoise='auto', " if self.ruled_by_noise else ""
+        return (
+            f"no n_neighbors up to {most} passes: use {denoise}fewer rows, or another n_components"
+        )
 
     @property
     def _title(self) -> str:

@@ -227,9 +227,10 @@ def _declared(cls: type) -> tuple[Parameter, ...]:
 
 
 def check_parameters(estimator: object) -> None:
-    """Check every parameter of an estimator, and make NumPy's integers Python's.
+    """Check every parameter of an estimator, and make NumPy's integers and booleans Python's.
 
-    Arithmetic with eight bits, or without sign, would overflow.
+    Arithmetic with eight bits, or without sign, would overflow, and `is False` holds for the
+    object of Python alone.
     """
     kind: Any = type(estimator)
     for parameter in _declared(kind):
@@ -237,8 +238,8 @@ def check_parameters(estimator: object) -> None:
         if value is parameter.default:
             continue
         parameter.check(value)
-        if isinstance(value, np.integer):
-            setattr(estimator, parameter.name, int(value))
+        if isinstance(value, np.integer | np.bool_):
+            setattr(estimator, parameter.name, value.item())
 
 
 Class = TypeVar("Class")

@@ -1,0 +1,35 @@
+"""Out-of-sample extension: from the fitted rows of a method to new samples."""
+
+from unbend.extension.averages import Barycentric, DiffusionExtension, Harmonic
+from unbend.extension.linear import (
+    Linear,
+    LinearInverse,
+    ProjectionInverse,
+    SparseLinear,
+    subspace_distances,
+)
+from unbend.extension.nystrom import AllGeodesics, Distances, GeodesicNystrom, Nystrom
+from unbend.extension.placement import EmbeddingResult, Piece, Placement, barycentric_preimage
+from unbend.extension.rule import Extension, NeighborExtension, Rule
+
+__all__ = [
+    "AllGeodesics",
+    "Barycentric",
+    "DiffusionExtension",
+    "Distances",
+    "EmbeddingResult",
+    "Extension",
+    "GeodesicNystrom",
+    "Harmonic",
+    "Linear",
+    "LinearInverse",
+    "NeighborExtension",
+    "Nystrom",
+    "Piece",
+    "Placement",
+    "ProjectionInverse",
+    "Rule",
+    "SparseLinear",
+    "barycentric_preimage",
+    "subspace_distances",
+]
