@@ -8,7 +8,13 @@ from tests.loops import each, sampled
 from unbend.graphs import consistency
 from unbend.neighbors import PointSpace
 from unbend.quality import procrustes
-from unbend.selection.dimensions import _without_noise, describe_dimension, weigh_votes
+from unbend.selection.dimensions import (
+    DimensionChoice,
+    _without_noise,
+    describe_dimension,
+    weigh_votes,
+)
+from unbend.shown_dimension import ShownDimension
 
 SEEDS = range(3)
 

@@ -17,6 +17,7 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.denoising.reduction import Reduction, reduce_columns
 from unbend.neighbors import PointSpace
+from unbend.selection.noise_directions import bring_in
 
 # Share of rows, those farthest out, that have no more weight in the directions: outliers.
 FAR = 0.1
@@ -48,10 +49,7 @@ def is_layered(rows: FloatArray, d: int) -> bool:
     (True, False)
     """
     centered = rows - np.median(rows, axis=0)
-    away = np.linalg.norm(centered, axis=1)
-    bound = np.quantile(away, 1 - FAR)
-    bounded = centered * np.minimum(1.0, bound / np.maximum(away, np.finfo(float).tiny))[:, None]
-    values, axes = np.linalg.svd(bounded, full_matrices=False)[1:]
+    values, axes = np.linalg.svd(bring_in(centered, FAR), full_matrices=False)[1:]
     if len(values) < d or (len(values) > d and values[d] > THIN * values[d - 1]):
         return False
     rng = np.random.default_rng(SEED)

@@ -223,15 +223,10 @@ def measure(
         variances = _variances(sample)
         most = high if is_narrow(low, high) else d
         calm = _calm(sample, d, k)
-        residuals = _residuals(sample, max(most + 1, PICTURE), calm)
         surface = _surface(sample, d)
         shown = bool(surface.get("surface"))
-        crossing = 0.0
-        if _closes(residuals, d):
-            clean = (denoised_sample(sample, d) if shown else None) or sample
-            # Noise shortens geodesics so that data seem to close up.
-            residuals = _residuals(clean, len(residuals), calm) if shown else residuals
-            crossing = _crossing(clean, d, k)
+        residuals = _residuals(sample, max(most + 1, PICTURE), calm)
+        residuals, crossing = _look_again(sample, d, calm, shown, residuals)
         # Of several parts only those of a surface that patches show have a chart.
         charted = charted and bool(surface) and (parts == 1 or (shown and low == high))
         trials = try_charts(sample, d) if charted else Trials()
@@ -263,6 +258,21 @@ def _closes(residuals: FloatArray, d: int) -> bool:
     if d >= len(residuals):
         return False
     return bool(residuals[d - 1] > bound and residuals[d] < LEFT * residuals[d - 1])
+
+
+def _look_again(
+    sample: Sample, d: int, k: int, shown: bool, residuals: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return residual variances and the share of edges across, of denoised rows that seem closed.
+
+    Noise shortens geodesics so that data seem to close up.
+    """
+    if not _closes(residuals, d):
+        return residuals, 0.0
+    clean = denoised_sample(sample, d) if shown else None
+    if clean is not None:
+        residuals = _residuals(clean, len(residuals), k)
+    return residuals, _crossing(clean or sample, d, min(NEIGHBORS, len(sample) - 1))
 
 
 def _crossing(sample: Sample, d: int, k: int) -> float:

@@ -74,12 +74,23 @@ def _in_one_piece(coordinates: FloatArray) -> bool:
     return bool(far[0] <= far[1])
 
 
+def bring_in(centered: FloatArray, share: float) -> FloatArray:
+    """Move the share of rows that are farthest from the origin towards it, as far as the others.
+
+    Examples
+    --------
+    >>> float(np.abs(bring_in(np.array([[1.0], [-1.0], [1.0], [90.0]]), 0.25)).max()) < 30
+    True
+    """
+    away = np.linalg.norm(centered, axis=1)
+    bound = np.quantile(away, 1 - share)
+    factors = np.minimum(1.0, bound / np.maximum(away, np.finfo(float).tiny))
+    return np.asarray(centered * factors[:, None])
+
+
 def _principal_coordinates(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Principal variances, and coordinates of variance one."""
-    centered = rows - np.median(rows, axis=0)
-    away = np.linalg.norm(centered, axis=1)
-    bound = np.quantile(away, 1 - FAR)
-    centered *= np.minimum(1.0, bound / np.maximum(away, np.finfo(float).tiny))[:, None]
+    centered = bring_in(rows - np.median(rows, axis=0), FAR)
     centered -= centered.mean(axis=0)
     left, values, _ = np.linalg.svd(centered, full_matrices=False)
     # Of columns without variance nothing is known, and rounding is not normal.
