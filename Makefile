@@ -1,27 +1,28 @@
 PYTHON ?= python3
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
 # Test processes share the cores: BLAS threads on top of them would wait for one another.
 ONE_BLAS_THREAD := OPENBLAS_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo page test lint typecheck bench bench-large bench-check book-tables docs docs-check gallery-full check-anndata check-native check-sanitizers check-threads check-clang check-aarch64 check-portable check-slow check-wheels fuzz clean
+.PHONY: help demo page test lint typecheck bench bench-trial bench-large bench-check book-tables docs docs-check gallery-full check-anndata check-native check-sanitizers check-threads check-clang check-aarch64 check-portable check-slow check-wheels fuzz clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 $(BIN)/python:
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-.venv/installed: $(BIN)/python pyproject.toml CMakeLists.txt $(wildcard csrc/*)
+$(VENV)/installed: $(BIN)/python pyproject.toml CMakeLists.txt $(wildcard csrc/*)
 	$(BIN)/python -m pip install --quiet --editable '.[plot]'
 	@touch $@
 
-.venv/installed-%: .venv/installed
+$(VENV)/installed-%: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --group $*
 	@touch $@
 
-demo: .venv/installed ## embed every surface by every method; writes demo/
+demo: $(VENV)/installed ## embed every surface by every method; writes demo/
 	$(BIN)/python -m unbend.apps.demo --output demo
 
 # The bundle of `unbend serve`; npm takes what page/package-lock.json names and nothing newer.
@@ -32,45 +33,46 @@ page/node_modules: page/package.json page/package-lock.json
 page: page/node_modules ## build the page of unbend serve; needs npm
 	cd page && npm run --silent build
 
-test: .venv/installed-test ## run the tests, without the slow cases; ten minutes on two cores
+test: $(VENV)/installed-test ## run the tests, without the slow cases; ten minutes on two cores
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -n auto -m "not slow"
 
-lint: .venv/installed-lint ## check style
+lint: $(VENV)/installed-lint ## check style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-typecheck: .venv/installed-lint ## check types
+typecheck: $(VENV)/installed-lint ## check types
 	$(BIN)/mypy
 
-.venv/installed-bench: .venv/installed
+$(VENV)/installed-bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks.install
 	@touch $@
 
-# What has a harness of its own; each writes its figures beside it.
-MEASURED := recognition migration scaling top_end lowrank dimension quality unfold localize model_size picture scale small page method_cost factorizations descent_curves
-
-bench: .venv/installed-bench ## measure against the peers; QUICK=1: three minutes
-	$(BIN)/python -m benchmarks --limit $(if $(QUICK),--quick)
-	$(if $(QUICK),,for one in $(MEASURED); do $(BIN)/python -m benchmarks.$$one || exit 1; done)
+# Every harness writes its figures beside it; VENV=FOLDER takes another environment than .venv.
+bench: $(VENV)/installed-bench ## measure against the peers, under an hour; QUICK=1: three minutes
+	$(BIN)/python -m benchmarks$(if $(QUICK), --limit --quick,.whole)
 	$(BIN)/python -m benchmarks.summary
+	$(BIN)/python -m benchmarks.pages
+
+bench-trial: $(VENV)/installed-bench ## start every harness of make bench at its smallest setting
+	$(BIN)/python -m benchmarks.whole --quick
 
 # A million rows of 100 columns, and up to eight gigabytes.
-bench-large: .venv/installed-bench ## neighbours of a million rows, with pynndescent and hnswlib; half an hour
+bench-large: $(VENV)/installed-bench ## neighbours of a million rows, with pynndescent and hnswlib; half an hour
 	$(BIN)/python -m benchmarks.descent_curves 1000000 --only SIFT-like
 
-bench-check: .venv/installed ## compare measured ratios with the committed ones; flags > 20 % worse
+bench-check: $(VENV)/installed ## compare measured ratios with the committed ones; flags > 20 % worse
 	$(BIN)/python -m benchmarks.check $(REVISION)
 
-book-tables: .venv/installed ## the book's Tables 15.1-15.6 beside ours
+book-tables: $(VENV)/installed ## the book's Tables 15.1-15.6 beside ours
 	$(BIN)/python -m benchmarks.book_tables
 
-docs: .venv/installed-docs ## build the documentation in docs/_build
+docs: $(VENV)/installed-docs ## build the documentation in docs/_build
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build
 
-docs-check: docs .venv/installed-test ## build the documentation and try it in a browser
+docs-check: docs $(VENV)/installed-test ## build the documentation and try it in a browser
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -q tests/test_site.py
 
-gallery-full: .venv/installed-docs ## build the documentation with the long examples of the gallery
+gallery-full: $(VENV)/installed-docs ## build the documentation with the long examples of the gallery
 	UNBEND_GALLERY=full $(BIN)/python -m sphinx -W -q -b html docs docs/_build
 
 # The kernels without Python, for the baseline and for wide vectors, under sanitizers.
@@ -137,7 +139,7 @@ NUMERICAL := $(addprefix tests/,dimension quality conformance stages lowrank mvu
 has = $(shell grep -q $(1) /proc/cpuinfo 2>/dev/null && echo $(2))
 CORETYPES := Prescott Nehalem $(call has,avx2,Haswell) $(call has,avx512f,SkylakeX)
 
-check-portable: .venv/installed-test ## run the numerical tests with other BLAS kernels, and without ours
+check-portable: $(VENV)/installed-test ## run the numerical tests with other BLAS kernels, and without ours
 	@failed=; for setting in $(CORETYPES:%=OPENBLAS_CORETYPE=%) UNBEND_KERNELS=reference; do \
 		echo "$$setting"; \
 		env $(ONE_BLAS_THREAD) $$setting $(BIN)/python -m pytest -q -n auto -m "not slow" $(NUMERICAL) \
@@ -145,7 +147,7 @@ check-portable: .venv/installed-test ## run the numerical tests with other BLAS 
 	done; if [ -n "$$failed" ]; then echo "Failed with:$$failed"; exit 1; fi
 
 # What `make test` leaves out: cases marked slow, and more examples of every law that Hypothesis tries.
-check-slow: .venv/installed-test check-native check-threads check-anndata ## run the slow cases, and laws with more examples
+check-slow: $(VENV)/installed-test check-native check-threads check-anndata ## run the slow cases, and laws with more examples
 	$(ONE_BLAS_THREAD) $(BIN)/python -m pytest -n 2 -m "slow or hypothesis" \
 		--hypothesis-profile=slow --timeout=1800
 
@@ -159,7 +161,7 @@ check-anndata: ## read exported h5ad files with anndata
 # Random data, estimators and parameters under laws; the same seed tries the same cases.
 SECONDS ?= 60
 SEED ?= 0
-fuzz: .venv/installed-test ## try random fits under laws; SECONDS=600 SEED=0
+fuzz: $(VENV)/installed-test ## try random fits under laws; SECONDS=600 SEED=0
 	$(ONE_BLAS_THREAD) $(BIN)/python -m tests.fuzzing --seconds $(SECONDS) --seed $(SEED)
 
 check-wheels: ## build the wheels and try them on every CPython here

@@ -1,7 +1,8 @@
 """Measure everything: `python -m benchmarks [--quick] [--only METHOD]`.
 
-Results are written after every case, so that an interrupted run keeps what it has; a run with
-`--only` replaces its cases in the results that are there.
+Results are written after every case, so that an interrupted run keeps what it has. They replace
+those that are there; a case that was not reached keeps its earlier figures, with the machine and
+the commit on which they were measured.
 """
 
 import argparse
@@ -14,10 +15,10 @@ from benchmarks import cases, figures, machine, plots, table
 from benchmarks.cases import Case
 from benchmarks.limits import bound
 from benchmarks.measure import in_new_process
+from benchmarks.output import FOLDER
 from benchmarks.peers import installed
-from benchmarks.run import Settings, measure_case
+from benchmarks.run import NOT_REACHED, Settings, measure_case
 
-HERE = Path(__file__).parent
 Results = dict[str, Any]
 
 
@@ -29,9 +30,9 @@ def arguments() -> argparse.Namespace:
     add("--only", action="append", metavar="METHOD", help="panel or case to measure; repeatable")
     add("--limit", action="store_true", help="state the physical bound and our fraction of it")
     add("--threads", type=int, default=1, help="threads of every contender (default 1)")
-    add("--rounds", type=int, help="runs at most (default 3, quick 1)")
-    add("--timeout", type=float, help="seconds for one measurement (default 300, quick 20)")
-    add("--budget", type=float, help="seconds for all (default 2400, quick 150)")
+    add("--rounds", type=int, help="runs at most (default 2, quick 1)")
+    add("--timeout", type=float, help="seconds for one measurement (default 150, quick 20)")
+    add("--budget", type=float, help="seconds for all (default 1200, quick 150)")
     add("--memory", type=float, default=12.0, help="GB for one measurement; 0: no bound")
     add("--output", type=Path, help="name of the results without ending")
     return parser.parse_args()
@@ -50,13 +51,18 @@ def chosen(quick: bool, only: list[str] | None) -> list[Case]:
     return found
 
 
-def beginning(path: Path, settings: Settings, keep: bool) -> Results:
-    """Return empty results, or those that are there."""
+def beginning(path: Path, settings: Settings) -> Results:
+    """Return the results that are there, or empty ones."""
     empty: Results = {"settings": {}, "machines": {}, "limits": {}, "cases": {}, "stages": {}}
-    results = json.loads(path.read_text()) if keep and path.exists() else empty
+    results = json.loads(path.read_text()) if path.exists() else empty
     names = ("rounds", "threads", "timeout", "once_above", "memory_gb")
     results["settings"] = {name: getattr(settings, name) for name in names}
     return results
+
+
+def nothing_reached(record: dict[str, Any]) -> bool:
+    """Return whether the time was up before anything was measured."""
+    return all(one["status"] == NOT_REACHED for one in record["contenders"].values())
 
 
 def write(results: Results, stem: Path, limit: bool) -> None:
@@ -83,16 +89,16 @@ def show(key: str, record: dict[str, Any], seconds: float) -> None:
 def main() -> None:
     """Measure, print and write."""
     args = arguments()
-    budget = args.budget or (150 if args.quick else 2400)
+    budget = args.budget or (150 if args.quick else 1200)
     settings = Settings(
-        rounds=args.rounds or (1 if args.quick else 3),
+        rounds=args.rounds or (1 if args.quick else 2),
         threads=args.threads,
-        timeout=args.timeout or (20 if args.quick else 300),
+        timeout=args.timeout or (20 if args.quick else 150),
         memory_gb=args.memory,
         deadline=time.monotonic() + budget,
     )
-    stem = args.output or HERE / ("results-quick" if args.quick else "results")
-    results = beginning(stem.with_suffix(".json"), settings, keep=bool(args.only))
+    stem = args.output or FOLDER / ("results-quick" if args.quick else "results")
+    results = beginning(stem.with_suffix(".json"), settings)
     facts = machine.facts()
     here = machine.identity(facts)
     results["machines"][here] = facts
@@ -106,6 +112,8 @@ def main() -> None:
     for case in chosen(args.quick, args.only):
         start = time.monotonic()
         record = measure_case(case, settings, peers) | {"machine": here}
+        if nothing_reached(record) and case.key in results["cases"]:
+            continue
         if "bandwidth" in results["limits"]:
             record["limit"] = bound(record, results["limits"])
         results["cases"][case.key] = record

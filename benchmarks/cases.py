@@ -21,7 +21,7 @@ ROLL_PEERS = {
     "Isomap": (SKLEARN, TAPKEE, UMAP),
     "LandmarkIsomap": (TAPKEE,),
     "LLE": (SKLEARN, TAPKEE),
-    "LTSA": (SKLEARN, TAPKEE, UMAP),
+    "LTSA": (SKLEARN, TAPKEE),
     "HessianLLE": (SKLEARN, TAPKEE),
     "LaplacianEigenmaps": (SKLEARN, TAPKEE),
     "DiffusionMaps": ("pydiffmap",),
@@ -87,13 +87,6 @@ def neighbors(data: str, n: int) -> Case:
     return Case("kNN 3-d" if flat else "kNN 784-d", "kNN", n, data=data, peers=peers)
 
 
-def approximate(n: int) -> Case:
-    """Return a search of about the 15 nearest of handwritten digits."""
-    peers = ("pynndescent", "faiss-cpu", "hnswlib")
-    options = {"approximate": True}
-    return Case("kNN approximate 784-d", "kNN", n, "digits", k=15, peers=peers, options=options)
-
-
 def transform(method: str, n: int, new: int, peer_new: int = 0) -> Case:
     """Return the placing of new rows by a model fitted on n."""
     return Case(
@@ -128,7 +121,7 @@ def large() -> list[Case]:
     return [
         transform("Isomap", 10_000, 100_000, peer_new=10_000),
         transform("LTSA", 10_000, 100_000),
-        neighbors("roll", 100_000),
+        replace(neighbors("roll", 100_000), peers=("scipy", SKLEARN)),
         on_roll("LandmarkIsomap", 100_000, peers=False),
         on_roll("LTSA", 100_000, peers=False),
         on_roll("HessianLLE", 100_000, peers=False),
@@ -137,17 +130,22 @@ def large() -> list[Case]:
         on_roll("Isomap", 30_000, peers=False),
         on_roll("LaplacianEigenmaps", 1_000_000, peers=False),
         replace(neighbors("roll", 1_000_000), k=10, peers=("scipy",)),
-        approximate(60_000),
     ]
+
+
+def without_compiled(case: Case) -> Case:
+    """Leave out peers that numba compiles in every process."""
+    return replace(case, peers=tuple(peer for peer in case.peers if peer not in COMPILED_LATE))
 
 
 def full() -> list[Case]:
     """Those with a target first: a run that is cut short has them.
 
-    No fewer than 1000 rows: with 500 and 12 neighbours the roll has edges between its turns.
+    Rolls of 300, 1000 and 3000 rows are in `small.py`, and approximate neighbours in
+    `descent_curves.py`. What numba compiles is compared at 10 000 rows only.
     """
-    rest = [case for n in (2000, 1000, 5000) for case in [*curve(n), *dense(n)]]
-    return [*curve(10_000), *large(), *rest, *dense(10_000)]
+    fewer = [without_compiled(case) for case in [*curve(2000), *dense(2000)]]
+    return [*curve(10_000), *large(), *fewer, *dense(5000)]
 
 
 def quick() -> list[Case]:
@@ -155,7 +153,4 @@ def quick() -> list[Case]:
     methods = ("Isomap", "LLE", "LTSA", "HessianLLE", "LaplacianEigenmaps")
     larger = [replace(on_roll(method, 2000), peers=(SKLEARN,)) for method in methods]
     smaller = [*curve(1000), *dense(1000), transform("LTSA", 1000, 5000)]
-    return larger + [
-        replace(case, peers=tuple(peer for peer in case.peers if peer not in COMPILED_LATE))
-        for case in smaller
-    ]
+    return larger + [without_compiled(case) for case in smaller]

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from benchmarks.output import results_of
 from unbend import dimension
 
 Array = NDArray[Any]
@@ -43,8 +44,8 @@ TIMED = ("M7_Roll", "M9_Affine", "Mn1_Nonlinear")
 # An estimator that takes longer than this for all manifolds is left out, and said so; of what takes
 # half a minute one round is timed.
 PATIENCE, SHORT, ROUNDS = 300.0, 10.0, 20
-RESULTS = Path(__file__).with_name("dimension.json")
-QUICK = Path(__file__).with_name("results-quick-dimension.json")
+RESULTS = results_of(__file__)
+QUICK = RESULTS.with_name("results-quick-dimension.json")
 
 
 def ours(name: str) -> Estimate:
@@ -142,7 +143,7 @@ def main(quick: bool, names: list[str]) -> None:
         "seconds": {},
         "scikit-dimension": {},
     }
-    if names:
+    if names and path.exists():
         results = json.loads(path.read_text())
     large = {name: case for name, case in manifolds(many, 0.0, 0).items() if name in TIMED}
     chosen = names or [*SAME, *ALONE, *SAME.values(), *OTHERS[: 1 if quick else None]]

@@ -1,29 +1,32 @@
 """Sensor networks: error after refinement against refining from the truth; writes localize.json.
 
-python -m benchmarks.localize [book | shapes]
+python -m benchmarks.localize [book | shapes] [--quick]
+
+`--quick` places one layout of 100 sensors.
 """
 
 import json
 import sys
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tests.localization.networks import network, places, rigid_error
 from threadpoolctl import threadpool_limits
 
+from benchmarks.output import results_of
 from unbend.graphs import components
 from unbend.localization import Springs, localize
 from unbend.localization.multistart import reweight
 from unbend.localization.springs import relative_weights
 from unbend.mvu import graph_edges
 
-RESULTS = Path(__file__).with_suffix(".json")
+RESULTS = results_of(__file__)
 # Sensors, neighbours, noise and layouts: the book's network, and small ones of other shapes.
 BOOK = (1055, 18.0, 0.1, 10)
 SHAPES = (300, 16.0, 0.1, 5)
+QUICK = (100, 16.0, 0.1, 1)
 
 
 def measure(
@@ -66,15 +69,17 @@ def main(arguments: list[str]) -> None:
     """Measure what is asked for, and keep the other results."""
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     warnings.simplefilter("ignore")
+    quick = "--quick" in arguments
+    book, shapes = (QUICK, QUICK) if quick else (BOOK, SHAPES)
     cases = {
-        "book": [("square", ("auto",), *BOOK[:3], seed) for seed in range(BOOK[3])],
+        "book": [("square", ("auto",), *book[:3], seed) for seed in range(book[3])],
         "shapes": [
-            (shape, ("isomap", "patches", "mvu", "auto", "best"), *SHAPES[:3], seed)
+            (shape, ("isomap", "patches", "mvu", "auto", "best"), *shapes[:3], seed)
             for shape in ("square", "C", "hole")
-            for seed in range(SHAPES[3])
+            for seed in range(shapes[3])
         ],
     }
-    for name in arguments or cases:
+    for name in [word for word in arguments if word != "--quick"] or cases:
         known[name] = []
         for case in cases[name]:
             with threadpool_limits(limits=1):

@@ -1,4 +1,4 @@
-"""Speed of low-rank methods: `python -m benchmarks.lowrank`, writes `lowrank.json`.
+"""Speed of low-rank methods: `python -m benchmarks.lowrank [job ...]`, writes `lowrank.json`.
 
 CPU seconds on one thread and peak memory, each job in a process of its own; ratios come from runs
 one after the other. Accuracy is measured beside them: a fast wrong answer is none.
@@ -7,9 +7,9 @@ one after the other. Accuracy is measured beside them: a fast wrong answer is no
 import json
 import multiprocessing
 import resource
+import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 import unbend
 from benchmarks.book_tables import exact
+from benchmarks.output import results_of
 from unbend.arrays import FloatArray
 from unbend.lowrank import fat, randomized_svd, single_pass_svd
 
@@ -141,13 +142,14 @@ def run(name: str) -> Result:
 
 
 def main() -> None:
-    """Run all jobs, print and write."""
-    found: Result = {}
-    for name in JOBS:
+    """Run the jobs that are named, or all; print and write each as it ends."""
+    results = results_of(__file__)
+    found: Result = json.loads(results.read_text()) if results.exists() else {}
+    for name in sys.argv[1:] or JOBS:
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             found[name] = pool.apply(run, (name,))
         print(name, json.dumps(found[name], indent=2))
-    Path(__file__).with_suffix(".json").write_text(json.dumps(found, indent=2) + "\n")
+        results.write_text(json.dumps(found, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from threadpoolctl import threadpool_limits
 
 import unbend
 from benchmarks.machine import cpu_name
+from benchmarks.output import results_of
 from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL, Entry
 
 SMALLEST, LARGEST = 250, 128_000
@@ -108,16 +108,18 @@ def measure(entry: Entry, limit: float) -> dict[str, Any]:
 def main() -> None:
     """Measure every method, and write the file."""
     limit = QUICK_LIMIT if "--quick" in sys.argv else LIMIT
-    found = {}
+    path = results_of(__file__)
+    # What is not measured again, or not reached, stays.
+    found = json.loads(path.read_text())["methods"] if path.exists() else {}
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for entry in (*METHODS, *SEVERAL, *CLUSTERINGS, *CLASSIFIERS):
             found[entry.name] = one = measure(entry, limit)
             last = f"{one['rows'][-1]} rows in {one['seconds'][-1]:.2f} CPU-s"
             print(f"{entry.name:22} {last}, exponent {one['exponent']}", flush=True)
-    if "--quick" not in sys.argv:
-        stored = {"cpu": cpu_name(), "version": unbend.__version__, "methods": found}
-        Path(__file__).with_suffix(".json").write_text(json.dumps(stored, indent=1) + "\n")
+            if "--quick" not in sys.argv:
+                stored = {"cpu": cpu_name(), "version": unbend.__version__, "methods": found}
+                path.write_text(json.dumps(stored, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """`unbend.sklearn` against scikit-learn: the same class, the same data, in turn, best of three.
 
-Writes `migration.json`: CPU seconds of both and their ratio.
+Writes `migration.json`: CPU seconds of both and their ratio. `--quick` fits 500 rows.
 """
 
 import json
+import sys
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import sklearn.cluster
@@ -15,8 +15,9 @@ from threadpoolctl import threadpool_limits
 
 import unbend.datasets
 import unbend.sklearn
+from benchmarks.output import results_of
 
-ROWS = 4000
+ROWS, QUICK_ROWS = 4000, 500
 CASES: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "Isomap": (sklearn.manifold, "Isomap", {"n_neighbors": 12}),
     "LLE": (sklearn.manifold, "LocallyLinearEmbedding", {"n_neighbors": 12}),
@@ -46,7 +47,8 @@ def cpu_seconds(estimator: Any, points: Any) -> float:
 
 def main() -> None:
     """Measure, print and write."""
-    points = unbend.datasets.swiss_roll(ROWS, random_state=0).points
+    rows = QUICK_ROWS if "--quick" in sys.argv else ROWS
+    points = unbend.datasets.swiss_roll(rows, random_state=0).points
     results = {}
     for title, (module, name, options) in CASES.items():
         pairs = [
@@ -63,8 +65,8 @@ def main() -> None:
             "ratio": round(theirs / ours, 1),
         }
         print(f"{title:<20}{theirs:8.2f} s {ours:8.2f} s {theirs / ours:6.1f}x")
-    path = Path(__file__).with_suffix(".json")
-    path.write_text(json.dumps({"rows": ROWS, "cpu_seconds": results}, indent=2) + "\n")
+    path = results_of(__file__)
+    path.write_text(json.dumps({"rows": rows, "cpu_seconds": results}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import unbend
+from benchmarks.output import results_of
 from unbend.quality import align
 from unbend.registry import METHODS
 
@@ -89,7 +90,7 @@ def main() -> None:
         results["isomap"] = measure_isomap(MVU_ROWS if quick else ISOMAP_ROWS, folder)
     print(json.dumps(results["isomap"], indent=1))
     if not quick:
-        target = Path(__file__).with_suffix(".json")
+        target = results_of(__file__)
         target.write_text(json.dumps(results, indent=1) + "\n")
 
 

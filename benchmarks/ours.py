@@ -54,10 +54,9 @@ def prepare(job: Job, exact: bool = False) -> tuple[Run, Facts]:
 
 
 def _nearest(job: Job) -> Any:
-    from unbend.neighbors import NNDescent, PointSpace
+    from unbend.neighbors import PointSpace
 
-    index = NNDescent() if job.options.get("approximate") else "exact"
-    found = PointSpace(job.points, workers=job.threads, index=index).nearest(job.k)
+    found = PointSpace(job.points, workers=job.threads).nearest(job.k)
     return found.indices.reshape(len(job.points), job.k)
 
 

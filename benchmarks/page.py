@@ -28,6 +28,7 @@ import numpy as np
 from tests.web.browsing import SOFTWARE_GL, Visit, browsing, serving
 
 from benchmarks.machine import cpu_name
+from benchmarks.output import results_of
 from unbend.web.server import BUNDLE
 
 TURNS = 5
@@ -242,7 +243,10 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(MEASURES))
     parser.add_argument("--wheels", nargs=2, type=Path)
     given = parser.parse_args()
-    target = Path(__file__).with_suffix(".json")
+    if not BUNDLE.exists():
+        print("The page is not built, and nothing was measured: run make page, which needs npm.")
+        return
+    target = results_of(__file__)
     kept = json.loads(target.read_text()) if target.exists() else {"figures": {}}
     measures = dict(MEASURES)
     if given.wheels:

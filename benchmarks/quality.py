@@ -1,13 +1,14 @@
 """Trustworthiness against scikit-learn's: the same data, each in a process of its own.
 
-Writes `quality.json`: CPU seconds on one thread, peak memory, and their ratios.
+Writes `quality.json`: CPU seconds on one thread, peak memory, and their ratios. `--quick` takes a
+twentieth of the rows.
 """
 
 import json
 import multiprocessing
 import resource
+import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,10 @@ import sklearn.manifold
 from threadpoolctl import threadpool_limits
 
 import unbend
+from benchmarks.output import results_of
 from unbend.quality import trustworthiness
 
-ROWS = 10_000
-LARGE = 100_000
+ROWS, LARGE, QUICK = 10_000, 100_000, 20
 
 
 def data(name: str, rows: int) -> tuple[Any, Any]:
@@ -52,12 +53,14 @@ def in_process(*job: Any) -> dict[str, float]:
 
 def main() -> None:
     """Measure, print and write."""
+    fewer = QUICK if "--quick" in sys.argv else 1
+    rows, large_rows = ROWS // fewer, LARGE // fewer
     results: dict[str, Any] = {}
     for name in ("unrolled roll", "projected roll", "many columns"):
         for k in (5, 12):
-            theirs = in_process("scikit-learn", name, ROWS, k)
+            theirs = in_process("scikit-learn", name, rows, k)
             ours = min(
-                (in_process("unbend", name, ROWS, k) for _ in range(3)),
+                (in_process("unbend", name, rows, k) for _ in range(3)),
                 key=lambda run: run["seconds"],
             )
             ratio = theirs["seconds"] / ours["seconds"]
@@ -67,10 +70,10 @@ def main() -> None:
                 "ratio": round(ratio, 1),
             }
             print(f"{name:<20}{k:4}{theirs['seconds']:8.2f} s{ours['seconds']:8.2f} s{ratio:7.1f}x")
-    large = in_process("unbend", "unrolled roll", LARGE, 5)
-    print(f"{LARGE} rows, exact: {large['seconds']:.1f} s, {large['added_mb']:.0f} MB")
-    found = {"rows": ROWS, "cpu": results, f"exact_{LARGE}": large}
-    Path(__file__).with_suffix(".json").write_text(json.dumps(found, indent=2) + "\n")
+    large = in_process("unbend", "unrolled roll", large_rows, 5)
+    print(f"{large_rows} rows, exact: {large['seconds']:.1f} s, {large['added_mb']:.0f} MB")
+    found = {"rows": rows, "cpu": results, f"exact_{large_rows}": large}
+    results_of(__file__).write_text(json.dumps(found, indent=2) + "\n")
 
 
 if __name__ == "__main__":

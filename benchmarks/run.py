@@ -15,17 +15,18 @@ from benchmarks.data import write
 from benchmarks.measure import in_new_process
 
 Record = dict[str, Any]
+NOT_REACHED = "not reached in the time of the run"
 
 
 @dataclass
 class Settings:
     """How a run measures."""
 
-    rounds: int = 3
+    rounds: int = 2
     threads: int = 1
-    timeout: float = 300.0
+    timeout: float = 150.0
     """Seconds after which one measurement is cut."""
-    once_above: float = 60.0
+    once_above: float = 10.0
     """Seconds (wall, with preparation) beyond which one run must do."""
     memory_gb: float = 12.0
     """Address space of one measurement; 0: no bound."""
@@ -89,7 +90,7 @@ def _reason_not_to_start(
     if who != "unbend" and installed.get(who) is None:
         return "not installed"
     if settings.left() <= 0:
-        return "not reached in the time of the run"
+        return NOT_REACHED
     rows = settings.cut.get((case.panel, who))
     if rows is not None and case.n >= rows:
         return f"not tried: cut at {rows} rows"
@@ -138,7 +139,7 @@ def _best(records: list[Record]) -> Record:
     """
     good = [record for record in records if record["status"] == "ok"]
     if not good:
-        return records[0] if records else {"status": "not reached in the time of the run"}
+        return records[0] if records else {"status": NOT_REACHED}
     best = min(good, key=lambda record: record["cpu"])
     accuracy = next((r["accuracy"] for r in good if "accuracy" in r), {})
     every = [cpu for record in good for cpu in record["all_cpu"]]

@@ -32,6 +32,7 @@ from distributed import Client, LocalCluster
 
 import unbend
 from benchmarks.machine import cpu_name
+from benchmarks.output import results_of
 from unbend import scale
 from unbend.neighbors import PointSpace
 from unbend.neighbors.metrics import EUCLIDEAN
@@ -375,7 +376,7 @@ CASES: dict[str, dict[str, Callable[[Path, float, dict[str, Any]], dict[str, Any
 
 def run_step(case: str, step: str, scratch: Path, share: float) -> None:
     """Measure a step, print it and add it to the file."""
-    path = Path(__file__).with_suffix(".json")
+    path = results_of(__file__)
     so_far = json.loads(path.read_text()) if path.exists() else {}
     found = CASES[case][step](scratch, share, so_far.get(f"{share:g}", {}).get(case, {}))
     print(case, step, json.dumps(found), flush=True)

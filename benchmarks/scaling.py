@@ -13,7 +13,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 import unbend
+from benchmarks.output import results_of
 from unbend.mds import MetricStress, Monotone, Pairs, Stress1
 from unbend.neighbors import PointSpace
 
@@ -114,7 +114,7 @@ def main() -> None:
     for name, figures in results.items():
         print(name, figures)
     if not quick:
-        path = Path(__file__).with_suffix(".json")
+        path = results_of(__file__)
         path.write_text(json.dumps(results, indent=2) + "\n")
 
 

@@ -18,7 +18,6 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,13 +34,14 @@ from threadpoolctl import threadpool_limits
 import unbend
 from benchmarks.data import glove
 from benchmarks.measure import THREAD_VARIABLES
+from benchmarks.output import results_of
 from benchmarks.recognition import faces
 from unbend.graphs import normalized_cut
 from unbend.mds import Monotone, Pairs, Stress1
 from unbend.neighbors import PointSpace
 from unbend.quality import trustworthiness
 
-RESULTS = Path(__file__).with_suffix(".json")
+RESULTS = results_of(__file__)
 NEIGHBORS = 12
 # A pair of fits is repeated for this long, at least and at most so many times.
 SECONDS, LEAST, MOST = 0.8, 3, 21

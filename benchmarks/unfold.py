@@ -6,19 +6,19 @@ python -m benchmarks.unfold [constraint:rows ...]
 import json
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 import unbend
+from benchmarks.output import results_of
 from unbend.datasets import swiss_roll
 from unbend.graphs import undirected
 from unbend.mvu import graph_edges, unfold
 from unbend.neighbors import PointSpace
 
-RESULTS = Path(__file__).with_suffix(".json")
+RESULTS = results_of(__file__)
 CASES = (
     ("inequality", 100),
     ("inequality", 400),

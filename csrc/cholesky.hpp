@@ -25,12 +25,31 @@ namespace unbend {
 // Operations below which threads would wait for one another longer than they work.
 constexpr double worth_sharing = 4e6, worth_starting = 1e8;
 
+// Numbers that solves with one factor write to, one solve at a time: memory that a process gets anew
+// costs as much as a solve.
+struct Scratch {
+    std::mutex busy;
+    std::unique_ptr<double[]> numbers;
+    std::size_t room = 0;
+
+    double *reserve(std::size_t wanted) {
+        if (room < wanted) {
+            numbers.reset();
+            room = 0;
+            numbers.reset(new double[wanted]);
+            room = wanted;
+        }
+        return numbers.get();
+    }
+};
+
 struct Factor {
     std::shared_ptr<const Structure> structure;
     std::unique_ptr<double[]> values;   // panels of the supernodes, column by column
     std::vector<double> signs;          // of the pivots, in the order of the factor; empty: all positive
     std::int64_t replaced = 0;          // pivots that were rounding of zero and were raised
     std::int64_t negative = 0;          // pivots: as many as there are negative eigenvalues
+    std::shared_ptr<Scratch> scratch = std::make_shared<Scratch>();
 };
 
 // Where what the supernodes take from their ancestors is kept until their parents are assembled.
@@ -103,13 +122,13 @@ class Factorisation {
         std::stable_sort(above.begin(), above.end(), [&](std::int32_t a, std::int32_t b) {
             return shape_.work[a] < shape_.work[b];
         });
-        run_tasks(subtrees + static_cast<std::int64_t>(above.size()), threads_, poller_, make,
-                  [&](Workspace &workspace, std::int64_t t) {
-                      if (t < subtrees)
-                          factor_subtree(trees[t], workspace);
-                      else if (wait_for_children(above[t - subtrees]))
-                          factor_above(above[t - subtrees], workspace, 1);
-                  });
+        run_in_order(subtrees + static_cast<std::int64_t>(above.size()), threads_, poller_, make,
+                     [&](Workspace &workspace, std::int64_t t) {
+                         if (t < subtrees)
+                             factor_subtree(trees[t], workspace);
+                         else if (wait_for_children(above[t - subtrees]))
+                             factor_above(above[t - subtrees], workspace, 1);
+                     });
     }
 
     bool is_shared(std::int32_t s) const {

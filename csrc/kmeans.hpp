@@ -161,18 +161,24 @@ class KMeans {
     std::vector<std::int32_t> label_;
 };
 
-// The best of several runs, the first of those equally good.
+// The best of several runs, the first of those equally good. Threads share the runs.
 inline Clustering kmeans(const double *rows, std::int64_t n, std::int64_t columns, std::int64_t clusters,
                          const double *numbers, std::int64_t runs, std::int64_t trials,
-                         std::int64_t most, double tolerance, const std::function<void()> &poll) {
-    KMeans means(rows, n, columns, clusters);
+                         std::int64_t most, double tolerance, int threads,
+                         const std::function<void()> &poll) {
     Poller poller(poll);
-    Clustering best;
-    for (std::int64_t r = 0; r < runs && !poller.stopped(); ++r) {
-        Clustering found = means.run(numbers + r * clusters * trials, trials, most, tolerance, poller);
-        if (found.inertia < best.inertia) best = std::move(found);
-    }
+    std::vector<Clustering> found(runs);
+    // A run compares all rows with all centers several times.
+    const double operations = 16.0 * static_cast<double>(n * columns * clusters * runs);
+    run_tasks(runs, threads_for(operations, threads), poller,
+              [&] { return KMeans(rows, n, columns, clusters); },
+              [&](KMeans &means, std::int64_t r) {
+                  found[r] = means.run(numbers + r * clusters * trials, trials, most, tolerance, poller);
+              });
     poller.rethrow();
+    Clustering best;
+    for (Clustering &one : found)
+        if (one.inertia < best.inertia) best = std::move(one);
     return best;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <type_traits>
 #include <vector>
 
@@ -138,13 +139,15 @@ class Solution {
     Solution(const Factor &factor, std::int64_t sides, int threads, const std::function<void()> &poll)
         : factor_(factor), shape_(*factor.structure), sides_(sides), stride_((sides + 3) / 4 * 4),
           threads_(4.0 * shape_.stored() * sides > worth_starting ? limit_threads(threads) : 1),
-          poller_(poll), x_(static_cast<std::size_t>(shape_.n * stride_)) {}
+          poller_(poll), hold_(factor.scratch->busy, std::try_to_lock),
+          x_((hold_ ? *factor.scratch : own_).reserve(static_cast<std::size_t>(shape_.n * stride_))) {}
 
     // `right` and `out` are (n, sides) row by row and may be the same.
     void run(const double *right, double *out) {
         each_row([&](std::int64_t j) UNBEND_INLINE {
             for (std::int64_t k = 0; k < sides_; ++k)
                 x_[j * stride_ + k] = right[shape_.order[j] * sides_ + k];
+            for (std::int64_t k = sides_; k < stride_; ++k) x_[j * stride_ + k] = 0.0;
         });
         forward();
         if (!factor_.signs.empty())
@@ -193,7 +196,7 @@ class Solution {
                 for (std::int64_t c = 0; c < stride_; ++c)
                     x_[shape_.rows[shape_.begin[root] + k] * stride_ + c] += beyond[t][k * stride_ + c];
         }
-        const Sides all{x_.data(), stride_, nullptr, nullptr, 0};
+        const Sides all{x_, stride_, nullptr, nullptr, 0};
         share_columns([&](Columns columns) {
             for (const std::int32_t s : shape_.top)
                 if (!poller_.stopped()) forward_supernode(s, all, columns);
@@ -205,7 +208,7 @@ class Solution {
         const std::int32_t root = shape_.subtrees[t], below = shape_.below(root);
         beyond.assign(static_cast<std::size_t>(below * stride_) + 1, 0.0);
         for (std::int32_t k = 0; k < below; ++k) position[shape_.rows[shape_.begin[root] + k]] = k;
-        const Sides to{x_.data(), stride_, beyond.data(), position.data(), shape_.first[root + 1]};
+        const Sides to{x_, stride_, beyond.data(), position.data(), shape_.first[root + 1]};
         for (std::int32_t s = shape_.lowest[t]; s <= root; ++s)
             if (!poller_.stopped()) forward_supernode(s, to, {0, stride_});
     }
@@ -234,7 +237,7 @@ class Solution {
         const Block block = block_of(s);
         in_vectors(columns, [&](auto use, auto count, std::int64_t c) UNBEND_INLINE {
             backward_block<typename decltype(use)::type, decltype(count)::value>(
-                block.panel, block.width, block.rows, block.below, block.own + c, x_.data() + c,
+                block.panel, block.width, block.rows, block.below, block.own + c, x_ + c,
                 stride_);
         });
     }
@@ -242,7 +245,7 @@ class Solution {
     Block block_of(std::int32_t s) {
         const std::int32_t width = shape_.width(s);
         return {factor_.values.get() + shape_.panel[s], shape_.rows.data() + shape_.begin[s], width,
-                width + shape_.below(s), x_.data() + shape_.first[s] * stride_};
+                width + shape_.below(s), x_ + shape_.first[s] * stride_};
     }
 
     // Above the subtrees there is little but a chain: threads take columns of X there.
@@ -272,7 +275,10 @@ class Solution {
     const std::int64_t sides_, stride_;
     const int threads_;
     Poller poller_;
-    std::vector<double> x_;
+    // Of the factor, unless another solve with it is at work.
+    Scratch own_;
+    std::unique_lock<std::mutex> hold_;
+    double *const x_;
 };
 
 }  // namespace unbend

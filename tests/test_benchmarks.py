@@ -2,14 +2,17 @@
 
 import copy
 import json
+import os
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from benchmarks import accuracy, cases, check, figures, limits, plots, summary, table
+from benchmarks import accuracy, cases, check, figures, limits, pages, plots, summary, table, whole
+from benchmarks.__main__ import nothing_reached
 from benchmarks.cases import Case
-from benchmarks.measure import in_new_process
+from benchmarks.measure import ROOT, in_new_process
+from benchmarks.output import FOLDER
 from benchmarks.run import Settings, measure_case
 
 from tests.loops import each
@@ -161,6 +164,54 @@ def test_nothing_is_started_after_the_deadline():
     case = Case("LTSA", "LTSA", 300, k=8)
     record = measure_case(case, Settings(deadline=0.0), {})
     assert record["contenders"]["unbend"]["status"] == "not reached in the time of the run"
+    assert nothing_reached(record)
+    record["contenders"]["tapkee"] = {"status": "cut after 5 s"}
+    assert not nothing_reached(record)
+
+
+def start(harness, folder):
+    """Start a harness at its smallest setting, writing to a folder."""
+    environment = os.environ | {"UNBEND_BENCHMARKS": str(folder), "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", harness.module, *harness.quick]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+HARNESSES = {one.name: one for one in whole.HARNESSES}
+# Peers, browsers and data that a test environment may lack are looked for by the harness itself.
+CHEAP = "factorizations"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name == CHEAP else pytest.param(name, marks=pytest.mark.slow) for name in HARNESSES],
+)
+def test_every_harness_starts_and_a_trial_replaces_no_measured_figure(name, tmp_path):
+    written = FOLDER / f"{name}.json"
+    before = written.read_bytes() if written.exists() else None
+    done = start(HARNESSES[name], tmp_path)
+    assert done.returncode == 0, done.stderr
+    if name == CHEAP:
+        assert json.loads((tmp_path / f"{name}.json").read_text())
+    assert before == (written.read_bytes() if written.exists() else None)
+
+
+def test_a_whole_run_fits_its_time_and_goes_on_after_a_failure(tmp_path, capfd):
+    assert sum(one.seconds for one in whole.HARNESSES) <= 80 * 60
+    assert whole.MINUTES <= 55
+    chosen = [
+        whole.Harness("benchmarks.no_such_harness", 60),
+        whole.Harness("benchmarks.output", 60, quick=()),
+        whole.Harness("timeit", 0.5, quick=("while True: pass",)),
+    ]
+    assert not whole.run_all(chosen, 5, True, str(tmp_path))
+    found = json.loads((tmp_path / "whole.json").read_text())["harnesses"]
+    assert [one["status"] for one in found.values()] == [
+        "failed with exit status 1",
+        "ok",
+        "cut after 0 s",
+    ]
+    assert whole.run_all(chosen[:2], 0, True, str(tmp_path))
+    assert "No module named benchmarks.no_such_harness" in capfd.readouterr().err
 
 
 @pytest.fixture
@@ -210,15 +261,39 @@ def test_the_curve_of_a_method_joins_small_rolls_and_larger_cases(results, tmp_p
 
 
 def test_a_stage_is_bound_by_what_takes_longest():
-    machine = {"bandwidth": 10.0, "dgemm": 100.0, "sgemm": 200.0, "decision": 0.5}
-    for size, flops, decisions, by, seconds in (
-        (50.0, 100.0, 2.0, "bandwidth", 5.0),
-        (1.0, 600.0, 2.0, "arithmetic", 6.0),
-        (1.0, 100.0, 8.0, "latency", 4.0),
+    machine = {"bandwidth": 10.0, "dgemm": 100.0, "sgemm": 200.0, "root": 0.1, "decision": 0.5}
+    for work, by, seconds in (
+        (limits.Work(bytes=50.0, double=100.0, decisions=2.0), "bandwidth", 5.0),
+        (limits.Work(bytes=1.0, double=600.0, decisions=2.0), "arithmetic", 6.0),
+        (limits.Work(bytes=1.0, single=600.0, double=100.0), "arithmetic", 4.0),
+        (limits.Work(bytes=1.0, single=600.0, roots=70.0), "arithmetic", 7.0),
+        (limits.Work(bytes=1.0, double=100.0, decisions=8.0), "latency", 4.0),
     ):
-        found = limits.bound_of(size, flops, "dgemm", decisions, machine)
-        assert found == {"seconds": seconds, "by": by}
-    assert limits.bound_of(0.0, 600.0, "sgemm", 0.0, machine)["seconds"] == 3.0
+        assert limits.bound_of(work, machine) == {"seconds": pytest.approx(seconds), "by": by}
+
+
+def test_no_stage_was_faster_than_its_bound():
+    """A share above one says that work is counted that need not be done."""
+    stages = json.loads((FOLDER / "results.json").read_text())["stages"]
+    shares = {name: stage["limit"]["fraction"] for name, stage in stages.items()}
+    assert len(shares) > 10
+    assert max(shares.values()) <= 1, shares
+
+
+def test_pages_show_the_results_that_are_committed():
+    assert [page.name for page in pages.pages()] == ["benchmarks.md", "neighborhoods.md"]
+    for page in pages.pages():
+        assert pages.filled(page.read_text()) == page.read_text(), "run python -m benchmarks.pages"
+
+
+def test_growth_is_judged_with_the_time_of_the_system(results):
+    cases = results["cases"]
+    for n, user, system in ((10_000, 1.0, 0.1), (30_000, 10.0, 5.0)):
+        ours = {"status": "ok", "cpu": user + system, "system": system}
+        cases[f"Isomap n={n}"] = {"contenders": {"unbend": ours}}
+    measured, met = figures.growth("Isomap", 10_000, 30_000).judge(results)
+    assert measured == "13.64× (10.00× without the system's)"
+    assert met is False
 
 
 @pytest.mark.parametrize(("factor", "flagged"), [(1.0, 0), (0.81, 0), (0.79, 1), (0.5, 1), (3, 0)])

@@ -4,8 +4,10 @@ import json
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import unbend
 from unbend.glossary import explain, read_terms
 from unbend.registry import CLASSIFIERS, CLUSTERINGS, METHODS, SEVERAL
 
@@ -45,6 +47,18 @@ def test_the_glossary_finds_terms_whatever_the_case_and_plural():
         assert explain(asked) == (term, read_terms()[term])
     with pytest.raises(KeyError, match="horseshoe"):
         explain("horsesho")
+
+
+def test_the_glossary_has_the_terms_of_the_report_on_denoising_and_searches_in_order():
+    roll = unbend.datasets.swiss_roll(2500, noise=0.4, random_state=0).points
+    noise = np.random.default_rng(0).normal(scale=0.4, size=(2500, 17))
+    options = {"denoise": "auto", "neighbors_algorithm": "approximate"}
+    stage = unbend.LTSA(**options).fit(np.hstack((roll, noise))).report_.stage("denoise")
+    for name in (stage.name, "displacement", "evenness", "landmarks", "patch_size", "recall"):
+        assert name == stage.name or name in stage.facts
+        assert explain(name.removesuffix("_size"))[1]
+    terms = [term.lower() for term in read_terms()]
+    assert terms == sorted(terms)
     assert list(read_terms()) == sorted(read_terms(), key=str.lower)
 
 

@@ -1,6 +1,6 @@
 """The judge: errors of 'auto' against the best settings, on cases not used for calibration.
 
-python -m benchmarks.noise.run [--half fresh] [--first 480] [--count 720] [--rows 6000]
+python -m benchmarks.noise.run [--half fresh] [--first 720] [--count 1200] [--rows 6000]
     [--least 0] [--shard 0/3] [--seconds 80] [--results FILE]
 
 Cases are measured one after the other, small ones first, and written to the file, which a later run
@@ -137,6 +137,7 @@ def measure_auto(score: Trials, method: str) -> dict[str, Any]:
         "sigma_found": facts.get("noise"),
         "patch_size": facts.get("patch_size"),
         "landmarks": facts.get("landmarks"),
+        "landmark_neighbors": facts.get("neighbors"),
         "declined": facts.get("declined"),
         "evenness": facts.get("evenness"),
         "auto": auto,
@@ -186,8 +187,8 @@ def main() -> None:
     """Measure the cases that are missing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--half", default="fresh")
-    parser.add_argument("--first", type=int, default=480, help="cases before were seen")
-    parser.add_argument("--count", type=int, default=720)
+    parser.add_argument("--first", type=int, default=720, help="cases before were seen")
+    parser.add_argument("--count", type=int, default=1200)
     parser.add_argument("--least", type=int, default=0, help="rows of a case, at least")
     parser.add_argument("--rows", type=int, default=200_000, help="rows of a case, at most")
     parser.add_argument("--again", action="store_true", help="measure 'auto' of all cases again")

@@ -1,14 +1,14 @@
 """Pictures of clustered data: neighbour embedding against openTSNE, UMAP, PaCMAP; picture.json.
 
-    python -m benchmarks.picture [--quick] [--seeds N] [--only CONTENDER] [case ...]
+    python -m benchmarks.picture [--quick] [--seeds N] [--again] [--only CONTENDER] [case ...]
     python -m benchmarks.picture --threads "unbend, exaggeration 1" [--rows N]
     python -m benchmarks.picture --table      writes the tables of docs/pictures.md
 
 Contenders take turns, each fit in a process of its own with one thread and without the compilation
 of numba (another fit comes first). Every run is recorded as soon as it ends, and a run that is
-recorded is not repeated. CPU seconds are those of the whole fit: neighbours, start and layout.
-Accuracy is that of a vote of ten neighbours in the picture, trustworthiness that of twelve
-neighbours in the rows, both on at most 5000 rows.
+recorded is not repeated unless `--again` asks for it. CPU seconds are those of the whole fit:
+neighbours, start and layout. Accuracy is that of a vote of ten neighbours in the picture,
+trustworthiness that of twelve neighbours in the rows, both on at most 5000 rows.
 
 `kl_divergence` is the exact one of one matrix of affinities (perplexity 30) a case, after 250 + 500
 iterations. Contenders named "our affinities" lay out that very matrix; openTSNE computes its own
@@ -24,6 +24,7 @@ from typing import Any
 
 from benchmarks.machine import cpu_name
 from benchmarks.measure import in_new_process
+from benchmarks.output import FOLDER
 from benchmarks.picture.accuracy import accuracy
 from benchmarks.picture.cases import CASES, PLACED, PLACEMENT
 from benchmarks.picture.measures import measure
@@ -31,7 +32,7 @@ from benchmarks.picture.table import write_tables
 from benchmarks.picture.threads import TIMED, share_of_threads, time_threads
 from benchmarks.picture.tuning import repulsion, tune
 
-RESULTS = Path(__file__).parents[1] / "picture.json"
+RESULTS = FOLDER / "picture.json"
 QUICK = RESULTS.with_name("results-quick-picture.json")
 TIMEOUT = 7200.0
 
@@ -41,11 +42,11 @@ def load(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text()) if path.exists() else {"runs": {}}
 
 
-def run(case: str, contenders: list[str], seeds: int, path: Path) -> None:
+def run(case: str, contenders: list[str], seeds: int, path: Path, again: bool = False) -> None:
     """Measure the contenders of a case in turns, each in a process of its own."""
     for seed in range(seeds):
         for contender in contenders:
-            if str(seed) in load(path)["runs"].get(case, {}).get(contender, {}):
+            if not again and str(seed) in load(path)["runs"].get(case, {}).get(contender, {}):
                 continue
             found = in_new_process(
                 "benchmarks.picture", "--one", case, contender, seed, threads=1, timeout=TIMEOUT
@@ -78,6 +79,7 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", help=f"of {[*CASES, PLACEMENT, *ALONE]}")
     parser.add_argument("--quick", action="store_true", help="digits and two seeds")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--again", action="store_true", help="repeat recorded runs")
     parser.add_argument("--only", default="", help="contenders whose name has this in it")
     parser.add_argument("--table", action="store_true", help="write the tables of the page")
     parser.add_argument("--threads", choices=TIMED, help="time one fit with one and two threads")
@@ -104,7 +106,8 @@ def main() -> None:
             continue
         contenders = PLACED if case == PLACEMENT else CASES[case][2]
         contenders = [name for name in contenders if arguments.only in name]
-        run(case, contenders, 2 if arguments.quick else arguments.seeds, path)
+        seeds = min(2, arguments.seeds) if arguments.quick else arguments.seeds
+        run(case, contenders, seeds, path, arguments.again)
 
 
 if __name__ == "__main__":

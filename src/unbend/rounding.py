@@ -22,8 +22,8 @@ class Means(NamedTuple):
     converged: bool
 
 
-def kmeans(rows: FloatArray, clusters: int, rng: np.random.Generator) -> Means:
-    """Centers of the best of ten runs of k-means.
+def kmeans(rows: FloatArray, clusters: int, rng: np.random.Generator, threads: int = 1) -> Means:
+    """Centers of the best of ten runs of k-means, which threads share.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def kmeans(rows: FloatArray, clusters: int, rng: np.random.Generator) -> Means:
     numbers = rng.random((RUNS, clusters, 2 + int(np.log(clusters))))
     centers = np.empty((clusters, points.shape[1]))
     tolerance = TOLERANCE * float(points.var(axis=0).mean())
-    inertia, iterations = kernels.kmeans(points, numbers, ITERATIONS, tolerance, centers)
+    inertia, iterations = kernels.kmeans(points, numbers, ITERATIONS, tolerance, centers, threads)
     return Means(centers, inertia, iterations, iterations < ITERATIONS)
 
 

@@ -32,6 +32,23 @@ def test_one_command_writes_coordinates_a_model_and_a_picture(folder, roll, kind
     assert {file.name for file in folder.iterdir()} == names
 
 
+def test_denoising_that_was_asked_for_is_reported_with_the_reason_if_it_declined(folder):
+    noisy = ("surface", "swiss_roll", "-n", 1200, "--noise", 0.4, "--seed", 1, "-o", "noisy.csv")
+    unbend(*noisy, cwd=folder)
+    words = ("embed", "noisy.csv", "--method", "ltsa", "--ignore", "chart_1,chart_2", "--json")
+    done = unbend(*words, "--denoise", "auto", cwd=folder)
+    stages = json.loads(done.stdout)["report"]["stages"]
+    facts = next(stage["facts"] for stage in stages if stage["name"] == "denoise")
+    told = f"Denoised: {facts['landmarks']} landmarks, noise {facts['noise']:.3g}"
+    assert told in done.stderr.decode()
+    assert "enoised" not in unbend(*words, "--n-neighbors", 25, cwd=folder).stderr.decode()
+    clean = ("embed", "roll.csv", "--method", "ltsa", *ASIDE, "-o", "flat.csv")
+    done = unbend(*clean, "--denoise", "auto", cwd=folder)
+    assert "Not denoised: noise is narrow against neighbourhoods." in done.stderr.decode()
+    lost = unbend(*words, cwd=folder)
+    assert "Increase n_neighbors, give --denoise auto, or lower" in lost.stderr.decode()
+
+
 @pytest.mark.parametrize("entry", METHODS, ids=lambda entry: entry.name)
 def test_every_method_gives_the_coordinates_of_the_library(entry, folder, roll, kinds):
     done = unbend("embed", "roll.csv", "--method", entry.name, *ASIDE, "-o", "flat.csv", cwd=folder)

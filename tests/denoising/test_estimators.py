@@ -1,5 +1,6 @@
 """`denoise` of the neighbourhood methods: what it fits, when 'auto' declines, and its laws."""
 
+import re
 import warnings
 
 import numpy as np
@@ -214,3 +215,35 @@ def test_a_coordinate_that_noise_hides_names_denoising_where_it_is_possible(meth
     with pytest.warns(UserWarning, match="is a function of earlier ones") as issued:
         plain.set_params(metric="precomputed").fit(distances)
     assert not any("denoise" in str(one.message) for one in issued)
+
+
+@pytest.mark.parametrize("connect", ["bridge", "components", "largest", "enlarge", "error"])
+def test_components_of_landmarks_are_not_called_rows(connect):
+    sheet = s_curve(300, noise=0.1, random_state=0).points
+    model = unbend.Isomap(denoise=True, connect=connect)
+    rows = np.vstack((sheet, sheet + 40))
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always")
+        try:
+            messages = [*model.fit(rows).report_.warnings]
+        except ValueError as refusal:
+            messages = [str(refusal)]
+    assert {str(one.message) for one in issued} <= set(messages)
+    largest = re.search(r"2 components \(the largest holds (\d+) landmarks\)", messages[0])
+    assert largest
+    assert int(largest[1]) < 300
+    if connect == "enlarge":
+        assert re.search(r"\d+ landmarks got more neighbours", messages[0])
+    plain = unbend.Isomap(connect=connect)
+    if connect == "error":
+        with pytest.raises(ValueError, match="the largest holds 300 rows"):
+            plain.fit(rows)
+    else:
+        with pytest.warns(UserWarning, match="the largest holds 300 rows"):
+            plain.fit(rows)
+
+
+def test_neighbours_of_few_landmarks_are_lowered_with_their_number():
+    rows = s_curve(300, noise=0.1, random_state=0).points
+    with pytest.warns(UserWarning, match="there are 8 landmarks: n_neighbors was lowered to 7"):
+        unbend.Isomap(denoise={"n_landmarks": 8}).fit(rows)

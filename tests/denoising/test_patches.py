@@ -162,8 +162,23 @@ def test_mistakes_are_refused():
         ValueError, match="patch_size=2 is not allowed: it must be an integer of at least 3"
     ):
         unbend.denoise(rows, 1, patch_size=2)
+    with pytest.raises(ValueError, match="it must be at most 100 distinct rows"):
+        unbend.denoise(rows, 1, patch_size=101)
     with pytest.raises(TypeError, match="patch_size"):
         unbend.denoise(rows, 1, patch_size="large")
+
+
+def test_clusters_are_named():
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(900, 2)) + 40.0 * rng.integers(0, 3, size=(900, 1))
+    with pytest.raises(ValueError, match="the rows are clusters"):
+        unbend.denoise(rows, 1)
+
+
+def test_digits_that_rounding_took_are_warned_of():
+    rows, _ = arc(500, 0.1)
+    with pytest.warns(unbend.PrecisionWarning, match="digits are lost"):
+        unbend.denoise(rows + 1e13, 1)
 
 
 def test_patches_suit_the_place_that_bends_most():

@@ -36,6 +36,23 @@ def test_duplicate_rows_count_once(method):
     np.testing.assert_allclose(repeated.embedding_[-600:], alone.embedding_, rtol=0, atol=1e-12)
 
 
+def test_a_hundred_copies_of_each_row_move_as_one_does():
+    """Patches of duplicate rows would show no direction, and nothing would move."""
+    curve = s_curve(300, noise=0.2, random_state=0)
+    copies = np.repeat(curve.points, 100, axis=0)
+    alone, found = unbend.denoise(curve.points, 2), unbend.denoise(copies, 2)
+    assert np.median(alone.displacement) > 0.05
+    np.testing.assert_allclose(found.points[::100], alone.points, rtol=0, atol=1e-9)
+    # More rows than are tried as they are, but no more distinct ones.
+    models = [unbend.LTSA(denoise="auto").fit(rows) for rows in (curve.points, copies)]
+    facts = [model.report_.stage("denoise").facts for model in models]
+    assert facts[0] == facts[1]
+    assert "landmarks" in facts[0]
+    embedding = models[1].embedding_
+    np.testing.assert_allclose(embedding[::100], models[0].embedding_, rtol=0, atol=1e-9)
+    assert np.array_equal(embedding[::100], embedding[99::100])
+
+
 def test_the_sample_is_not_drawn_from_the_global_generator():
     rows = s_curve(600, noise=0.1, random_state=0).points
     first = unbend.LTSA(denoise=True).fit_transform(rows)
@@ -49,7 +66,7 @@ def test_the_sample_is_not_drawn_from_the_global_generator():
 def test_methods_have_their_own_limits_of_landmarks(method, most):
     space = PointSpace(swiss_roll(12_000, noise=0.1, random_state=0).points)
     stage = DenoisingStage(DenoiseOptions(always=True), 2, 10, 4, method.most_landmarks)
-    assert 0.95 * most < len(stage.run(space, None).points) <= most
+    assert 0.95 * most < len(stage.run(space, None).landmarks.points) <= most
 
 
 def test_columns_in_other_units_are_warned_of():
@@ -241,3 +258,22 @@ class TestReduction:
         assert np.median(model.outlyingness(rows)) == pytest.approx(1, abs=0.3)
         with pytest.warns(unbend.OutOfDistributionWarning):
             model.transform(rows[:3] + 20.0)
+
+
+def test_directions_without_variance_are_no_normals():
+    """Columns that repeat what is known change neither the noise nor the landmarks."""
+    rows = swiss_roll(1500, noise=0.4, random_state=3).points
+    known = unbend.denoise(rows, 2)
+    more = {
+        "constant": np.column_stack((rows, np.full(1500, 7.0))),
+        "repeated": np.column_stack((rows, np.zeros((1500, 4)))),
+        "turned": turned(rows, 5) + 3.0,
+        "wide": turned(rows, 20) + 3.0,
+    }
+    for name, wider in more.items():
+        found = unbend.denoise(wider, 2)
+        assert found.points.shape == wider.shape, name
+        assert found.sigma == pytest.approx(known.sigma, rel=0.15), name
+        off = found.points - wider.mean(axis=0)
+        inside = np.linalg.svd(wider - wider.mean(axis=0), full_matrices=False)[2][:3]
+        np.testing.assert_allclose(off - off @ inside.T @ inside, 0, atol=1e-9, err_msg=name)

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
+from concurrent.futures import ThreadPoolExecutor
 from math import inf
 
 import numpy as np
@@ -235,6 +237,46 @@ def test_the_number_of_threads_does_not_change_a_bit(n):
         solved(kernels, row, column, values, right, 1e-9, threads)[0] for threads in (1, 2, 4)
     )
     assert one.tobytes() == two.tobytes() == four.tobytes()
+
+
+@compiled
+def test_a_second_thread_takes_its_share_of_a_factorisation():
+    """CPU of the calling thread over that of all: a half, or all where the other only waits."""
+    symbolic = analyse(roll_laplacian(60_000))
+
+    def share():
+        whole, own = time.process_time(), time.thread_time()
+        symbolic.factor(1e-9, 2)
+        whole, own = time.process_time() - whole, time.thread_time() - own
+        return own / whole
+
+    # The other thread may come late on a busy machine.
+    assert min(share() for _ in range(5)) < 0.8
+
+
+@compiled
+def test_solves_at_the_same_time_do_not_disturb_one_another():
+    """Two of them share the factor, whose scratch memory only one may use."""
+    symbolic = analyse(roll_laplacian(3000))
+    factor = symbolic.factor(1e-9)
+    sides = np.random.default_rng(0).normal(size=(8, 3000, 5))
+    alone = [factor_solution(factor, right) for right in sides]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(10):
+            together = list(pool.map(lambda right: factor_solution(factor, right), sides))
+            assert all(a.tobytes() == b.tobytes() for a, b in zip(alone, together, strict=True))
+    # Fewer and more right-hand sides than before: rows of another length in the same memory.
+    for count in (1, 3, 7, 2):
+        right = np.random.default_rng(count).normal(size=(3000, count))
+        fresh = symbolic.factor(1e-9)
+        assert factor_solution(factor, right).tobytes() == factor_solution(fresh, right).tobytes()
+
+
+def factor_solution(factor, right):
+    """Solve for some right-hand sides."""
+    solution = np.empty_like(right)
+    factor.solve(np.ascontiguousarray(right), 1, solution)
+    return solution
 
 
 @compiled

@@ -155,6 +155,16 @@ def test_kmeans_equals_the_twin_and_ends_where_no_center_moves(native, rng, n, d
         np.testing.assert_allclose(centers[label], rows[labels == label].mean(axis=0), 0, 1e-9)
 
 
+def test_threads_share_the_runs_of_kmeans_and_find_the_same(native):
+    rng = np.random.default_rng(0)
+    rows, numbers = rng.normal(size=(4000, 5)), rng.random((10, 8, 4))
+    one, many = np.full((2, 8, 5), np.nan)
+    found = native.kmeans(rows, numbers, 300, 1e-4, one)
+    for threads in (2, 5):
+        assert native.kmeans(rows, numbers, 300, 1e-4, many, threads) == found
+        assert one.tobytes() == many.tobytes()
+
+
 def test_kmeans_finds_what_scikit_learn_finds(native):
     rng = np.random.default_rng(0)
     for clusters in (2, 5, 12):

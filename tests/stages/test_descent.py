@@ -11,6 +11,7 @@ from tests.stages.drawn import LAW, blobs, rngs
 from tests.stages.searches import every_kernel, kernels, native
 from unbend._kernels import reference
 from unbend.neighbors import NNDescent, PointSpace
+from unbend.neighbors.index import cells
 from unbend.neighbors.index.brute_force import Cloud
 from unbend.neighbors.index.cells import CellIndex, PackedCells
 from unbend.neighbors.index.nn_descent import FREE
@@ -295,3 +296,29 @@ def test_an_estimator_searches_new_samples_in_the_same_cells():
     assert np.mean(found <= reach * (1 + 1e-9)) > 0.96
     assert space._built_index._probes[K][0] >= 2
     np.testing.assert_allclose(model.transform(rows), model.embedding_, atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_lists_are_longer_where_a_projection_pushes_neighbors_out_of_them(seed, monkeypatch):
+    """Few axes hold too little of the distances for the usual lists: no descent could mend that."""
+    monkeypatch.setattr(cells, "AXES", 32)
+    monkeypatch.setattr(cells, "ENOUGH", 0.0)
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(N, 64)) * np.arange(1, 65) ** -0.6
+    exact = PointSpace(points).nearest(K).indices.reshape(N, K)
+    built = NNDescent(recall=0.9, seed=seed).build(points)
+    sample = built._sample(K)
+    assert sample.length > K + built.spare
+    # The neighbours of the sample, ranked by distances in the projection.
+    rows = built._index.rows.astype(float)
+    held = {}
+    for length in (K + built.spare, sample.length):
+        near = [
+            np.argsort(np.linalg.norm(rows - rows[place], axis=1))[1 : length + 1]
+            for place in sample.places
+        ]
+        shared = [np.isin(own, some).mean() for own, some in zip(sample.near, near, strict=True)]
+        held[length] = np.mean(shared)
+    assert held[K + built.spare] < 0.95 <= held[sample.length] + 0.005
+    found = built.query_self(K)[0]
+    assert np.mean([np.isin(a, b).mean() for a, b in zip(exact, found, strict=True)]) > 0.88

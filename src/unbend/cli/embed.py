@@ -124,6 +124,9 @@ def embed(
         f"{len(coordinates)} rows, {coordinates.shape[1]} dimensions by {entry.name} in "
         f"{seconds:.1f} s"
     )
+    denoising = _describe_denoising(estimator)
+    if denoising is not None:
+        say(denoising)
     for facts in work.matrix_facts():
         shown = ", ".join(
             f"{what} {_format_value(facts[what])}" for what in facts if what != "name"
@@ -147,6 +150,18 @@ def make_estimator(entry: Entry, typed: dict[str, str | None], distances: bool) 
             raise Misuse(f"{entry.name} does not take distances: use isomap or classical_mds")
         values["metric"] = "precomputed"
     return entry.load()(**values)
+
+
+def _describe_denoising(estimator: Any) -> str | None:
+    """Say what `--denoise` did, or why it declined; None if it was not asked for."""
+    found = [stage.facts for stage in estimator.report_.stages if stage.name == "denoise"]
+    if not found:
+        return None
+    facts = found[0]
+    if "declined" in facts:
+        return f"Not denoised: {facts['declined']}."
+    noise = f", noise {facts['noise']:.3g}" if "noise" in facts else ""
+    return f"Denoised: {facts['landmarks']} landmarks{noise}."
 
 
 def _set_gower(estimator: Any, entry: Entry, typed: dict[str, str | None]) -> None:

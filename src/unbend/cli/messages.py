@@ -46,6 +46,9 @@ OPTIONS = {
         "Give --symmetrize to average the two directions"
     ),
     "pass symmetrize=True": "give --symmetrize",
+    "set denoise='auto'": "give --denoise auto",
+    "Use denoise=False": "Use --denoise false",
+    "use denoise=False": "use --denoise false",
     "make_pipeline(unbend.Prepare(), …), or ignore unbend.ScaleWarning if": (
         "--scale standard, or give --scale none if"
     ),

@@ -3,11 +3,12 @@
 import numpy as np
 
 from unbend.arrays import FloatArray
-from unbend.denoising.patches import principal_axes
+from unbend.denoising.patches import coefficients, principal_axes
 from unbend.neighbors import PointSpace
 
-# Points around one by which the gradients of a chart are fitted, and the share of points with
-# gradients below the result.
+# Points around one by which the gradients of a chart are fitted, at least, and the share of points
+# with gradients below the result. In three dimensions and more they are twice the coefficients of a
+# quadratic: by few more points than gradients have components chance alone makes some small.
 AROUND, LOWEST = 10, 0.05
 # Ridge of the fits that is rounding.
 RIDGE = 1e-9
@@ -45,7 +46,8 @@ def chart_evenness(points: FloatArray, chart: FloatArray, d: int) -> float:
     >>> chart_evenness(plane, folded, 2) < 0.01
     True
     """
-    near = PointSpace(points).nearest(min(AROUND, len(points) - 1))
+    around_each = max(AROUND, 2 * coefficients(d))
+    near = PointSpace(points).nearest(min(around_each, len(points) - 1))
     members = np.column_stack((np.arange(len(points)), near.indices.reshape(len(points), -1)))
     around, values = points[members], chart[members]
     around = around - around.mean(axis=1, keepdims=True)

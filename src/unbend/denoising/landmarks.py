@@ -1,6 +1,6 @@
 """Landmarks on the estimated surface: sampled at random, trimmed, projected, thinned."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from unbend.neighbors import PointSpace
 KEPT, KEPT_AT_MOST, DENSEST = 0.63, 0.94, 0.77
 # Of up to so many sampled rows what is within these factors of those around is kept: the radius of
 # a patch, and the variance about its fit. Edges and sparse ends are lost otherwise; those around
-# one of more rows are near, and the points between two sheets under wide noise are many.
+# one of more rows are near, and the points between two sheets under wide noise are many
+# (`benchmarks/noise/rules.py`).
 FEW_ROWS, LIKE_RADIUS, LIKE_NOISE = 2000, 1.1, 1.5
 # Rows around one that it is compared with.
 COMPARED = 10
@@ -38,15 +39,23 @@ class Landmarks:
         Rows of the sample whose nearest landmark each is, relative to their mean.
     displacement : float
         Median distance from the rows to their projections.
+    patch_size : int
+        Rows of the patches by which they were projected.
+    neighbors : int
+        Neighbours that a landmark has at least, however many the user asked for.
     """
 
     points: FloatArray
     masses: FloatArray
     displacement: float
+    patch_size: int
+    neighbors: int = 1
 
-    def first(self, count: int) -> "Landmarks":
+    def first(self, count: int, neighbors: int) -> "Landmarks":
         """Return the first landmarks, with their own masses: no method of charts needs others."""
-        return Landmarks(self.points[:count], self.masses[:count], self.displacement)
+        return replace(
+            self, points=self.points[:count], masses=self.masses[:count], neighbors=neighbors
+        )
 
 
 def project_landmarks(
@@ -80,7 +89,8 @@ def project_landmarks(
         points = fit_patches(space, points, patch, d).points
     lifted = sample.lift(points)
     displacement = np.linalg.norm(lifted - sample.rows.points[rows], axis=1)
-    return Landmarks(lifted, _masses(points, sample.space), float(np.median(displacement)))
+    masses = _masses(points, sample.space)
+    return Landmarks(lifted, masses, float(np.median(displacement)), size)
 
 
 def _around(points: FloatArray, values: FloatArray) -> FloatArray:

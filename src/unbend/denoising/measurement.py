@@ -24,7 +24,7 @@ PATCH_ROWS, LAST_PATCH_ROWS, MORE_PATCH_ROWS = 256, 1024, 4
 SAMPLE, ROUNDS = 128, 2
 # Rows that are compared with each other to find out how many are outliers, by so many neighbours,
 # and whether they are clusters: then more than this share is not connected to the most by so many
-# neighbours. (Of 244 surfaces for calibration at most 0.06, of a curve with a hole.)
+# neighbours (`benchmarks/noise/clusters.py` measures surfaces, too).
 COMPARED_ROWS, AROUND = 5000, 10
 CONNECTING, APART = 15, 0.1
 # Ratio of the sizes that are tried.

@@ -12,6 +12,7 @@ from unbend.neighbors import PointSpace
 from unbend.report import warn
 from unbend.units import ScaleWarning, find_dominant_column
 from unbend.validation.arrays import check_rows
+from unbend.validation.conditioning import check_rounding
 from unbend.validation.scalars import check_integer
 from unbend.validation.threads import threads
 
@@ -91,8 +92,10 @@ def denoise(
     True
     """
     rows = np.array(check_rows(X, min_rows=3), dtype=np.float64, order="C")
-    check_integer("n_components", n_components, 1, rows.shape[1] - 1, "below the columns of X")
+    columns = rows.shape[1]
+    check_integer("n_components", n_components, 1, columns - 1, f"with {columns} columns of X")
     d = int(n_components)
+    check_rounding(rows)
     dominant = find_dominant_column(rows, [])
     if dominant is not None:
         warn(
@@ -103,9 +106,14 @@ def denoise(
         )
     sample = Sample.of(PointSpace(rows, workers=threads(n_jobs)), d)
     if patch_size != "auto":
-        check_integer("patch_size", patch_size, coefficients(d), sample.n, "of distinct rows")
+        check_integer("patch_size", patch_size, coefficients(d), sample.n, "distinct rows")
     measurement = measure_noise(sample, d)
     size = measurement.patch_size if patch_size == "auto" else int(patch_size)
+    if size is None and measurement.clustered:
+        raise ValueError(
+            "the rows are clusters, which few neighbours do not connect, and no surface: denoise "
+            "each cluster on its own, or pass patch_size"
+        )
     if size is None:
         raise ValueError(
             f"no patches up to a third of the {sample.n} distinct rows show a surface of dimension "

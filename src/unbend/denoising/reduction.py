@@ -4,6 +4,7 @@ Rows about a surface in many columns span few directions, and noise all of them.
 noise along the others are equal up to sampling: they lie below σ²(1 + √(D/n))² (Marčenko and
 Pastur, 1967). Where at least half of the directions do, the others alone hold the surface, and
 distances in them are less noisy. Spectra that decay, as those of images, have no such half.
+Directions along which rows do not differ at all are left out in any case.
 """
 
 from dataclasses import dataclass
@@ -40,12 +41,42 @@ class Reduction:
 
 
 def reduce_columns(rows: FloatArray, d: int) -> Reduction | None:
-    """Find the directions in which shuffled rows are more than noise; None where most are."""
+    """Find the directions in which shuffled rows are more than noise; None where all may be.
+
+    Directions along which rows do not differ at all, as of constant or repeated columns, are none:
+    otherwise they would count as normals without noise.
+    """
     columns = rows.shape[1]
-    if not max(FEWEST, d + 2) <= columns <= MOST:
+    if not d + 2 <= columns <= MOST:
         return None
     some = rows[: max(ROWS, ROWS_PER_COLUMN * columns)]
     if len(some) < 2 * columns:
+        return None
+    spanned = _spanned_directions(some, d)
+    if spanned is None:
+        return _outstanding_directions(some, d)
+    found = _outstanding_directions(spanned.narrow(some), d)
+    if found is None:
+        return spanned
+    center = spanned.lift(found.center[None])[0]
+    return Reduction(center, np.ascontiguousarray(spanned.axes @ found.axes))
+
+
+def _spanned_directions(some: FloatArray, d: int) -> Reduction | None:
+    """Return the directions along which rows differ; None where they do along all, or too few."""
+    center = some.mean(axis=0)
+    away = some - center
+    variances, axes = np.linalg.eigh(away.T @ away / len(away))
+    kept = int(np.sum(variances > ROUNDING * variances[-1]))
+    if not d < kept < some.shape[1]:
+        return None
+    return Reduction(center, np.ascontiguousarray(axes[:, : -kept - 1 : -1]))
+
+
+def _outstanding_directions(some: FloatArray, d: int) -> Reduction | None:
+    """Return the directions that stand out of a flat spectrum; None where that is not flat."""
+    columns = some.shape[1]
+    if columns < max(FEWEST, d + 2):
         return None
     center = np.median(some, axis=0)
     away = some - center
@@ -57,8 +88,7 @@ def reduce_columns(rows: FloatArray, d: int) -> Reduction | None:
     ratio = columns / len(away)
     # The median of the law of Marčenko and Pastur is near its mean less a third of the ratio.
     noise = float(np.median(variances)) / (1 - ratio / 3)
-    decays = variances[0] < DECAY * noise * (1 - np.sqrt(ratio)) ** 2
-    if decays and noise > ROUNDING * variances[-1]:
+    if variances[0] < DECAY * noise * (1 - np.sqrt(ratio)) ** 2:
         return None
     kept = int(np.sum(variances > EXCESS * noise * (1 + np.sqrt(ratio)) ** 2))
     kept = max(kept, d + 1)

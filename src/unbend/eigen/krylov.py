@@ -36,6 +36,8 @@ REPAIRS = 3
 SHORT = 5000
 # Rows from which on threads share the products with all vectors of a space.
 TALL = 20_000
+# Blocks that are kept for those to come.
+SPARE_BLOCKS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +82,13 @@ class KrylovSpace:
         self._threads = threads
         # The last image and its inner products with the blocks.
         self._last: tuple[FloatArray, FloatArray] | None = None
+        # Blocks that are no longer needed: memory anew costs as much as a product with one.
+        self._spare: list[FloatArray] = []
         # Whether a block got a random part: the space is then no Krylov space any more.
         self.mixed = False
 
-    def orthonormal(self, block: FloatArray) -> FloatArray:
-        """Orthonormal columns, orthogonal to the whole space.
+    def orthonormal(self, block: FloatArray, own: bool = False) -> FloatArray:
+        """Orthonormal columns, orthogonal to the whole space; `own`: nobody else needs the block.
 
         Twice is enough (Kahan) for a block that leaves the space. Columns that stay in it, as the
         images of null vectors under an inverse do, are rounding once the space is taken out, and
@@ -92,17 +96,17 @@ class KrylovSpace:
         """
         against = self._all[:, : self._trivial + self.size]
         if len(block) < SHORT:
-            own = np.array(block, dtype=np.float64, order="C")
-            if 0 <= kernels.orthonormal_block(against.T, own, WELL_APART) <= LITTLE:
-                return own
+            copy = np.array(block, dtype=np.float64, order="C")
+            if 0 <= kernels.orthonormal_block(against.T, copy, WELL_APART) <= LITTLE:
+                return copy
         inside = self._inner_known(against, block)
-        block = self._orthonormal(self._subtract(block, against, inside))
+        block = self._orthonormal(self._subtract(block, against, inside, own))
         for number in range(ROUNDS):
             if number:
                 self.mixed = True
                 block += RANDOM_PART * np.random.default_rng(number).standard_normal(block.shape)
             inside = self._inner(against, block)
-            block = self._orthonormal(self._subtract(block, against, inside))
+            block = self._orthonormal(self._subtract(block, against, inside, own=True))
             if np.linalg.norm(inside) <= LITTLE:
                 break
         return block
@@ -119,8 +123,13 @@ class KrylovSpace:
         self._small[new, : self.size] = self._small[: self.size, new].T
         return image
 
+    def release(self, block: FloatArray) -> None:
+        """Take a block that nobody needs for one that is to come."""
+        if block.flags.c_contiguous and len(block) >= TALL:
+            self._spare = [*self._spare, block][-SPARE_BLOCKS:]
+
     def _orthonormal(self, block: FloatArray) -> FloatArray:
-        """Orthonormal basis of the columns."""
+        """Orthonormal basis of the columns of a block that nobody else needs."""
         if len(block) < TALL:
             return orthonormal_columns(block)
         gram = np.empty((block.shape[1], block.shape[1]))
@@ -128,9 +137,10 @@ class KrylovSpace:
         turn = orthonormal_turn(gram)
         if turn is None:
             return np.linalg.qr(block)[0]
-        turned = np.empty(block.shape)
+        turned = self._room(block.shape)
         # Not by BLAS, whose idle threads would take the cores of ours.
         kernels.turn_rows(block, np.ascontiguousarray(turn), self._threads, turned)
+        self.release(block)
         return turned
 
     def _inner_known(self, against: FloatArray, block: FloatArray) -> FloatArray:
@@ -148,21 +158,35 @@ class KrylovSpace:
         kernels.inner_products(basis.T, np.ascontiguousarray(block), self._threads, products)
         return products
 
+    def _room(self, shape: tuple[int, ...]) -> FloatArray:
+        """Return a spare block of that shape, or a new one."""
+        while self._spare:
+            spare = self._spare.pop()
+            if spare.shape == shape:
+                return spare
+        return np.empty(shape)
+
     def _subtract(
-        self, block: FloatArray, basis: FloatArray, coefficients: FloatArray
+        self, block: FloatArray, basis: FloatArray, coefficients: FloatArray, own: bool = False
     ) -> FloatArray:
-        """Block − basis coefficients, for columns of one of the arrays of this space."""
+        """Block − basis coefficients, for columns of one of the arrays of this space.
+
+        A block of rows that is `own`, which nobody else needs, is changed in place.
+        """
         if len(block) < TALL:
             return np.asarray(block - basis @ coefficients)
-        result, factors = np.array(block, order="C"), np.ascontiguousarray(-coefficients)
-        kernels.add_combinations(basis.T, factors, self._threads, result)
-        return result
+        if not (own and block.flags.c_contiguous):
+            given, block = block, self._room(block.shape)
+            block[...] = given
+        kernels.add_combinations(basis.T, np.ascontiguousarray(-coefficients), self._threads, block)
+        return block
 
     def _combine(self, basis: FloatArray, coefficients: FloatArray) -> FloatArray:
         """Basis coefficients, for columns of one of the arrays of this space."""
         if len(basis) < TALL:
             return np.asarray(basis @ coefficients)
-        return self._subtract(np.zeros((len(basis), coefficients.shape[1])), basis, -coefficients)
+        nothing = np.zeros((len(basis), coefficients.shape[1]))
+        return self._subtract(nothing, basis, -coefficients, own=True)
 
     @property
     def _blocks(self) -> FloatArray:
@@ -179,7 +203,7 @@ class KrylovSpace:
         values, rotation = values[pick], rotation[:, pick]
         wanted = rotation[:, :count]
         images = self._combine(self._images[:, : self.size], wanted)
-        error = self._subtract(images, self._blocks, wanted * values[:count])
+        error = self._subtract(images, self._blocks, wanted * values[:count], own=True)
         residuals = np.linalg.norm(error, axis=0)
         return RitzPairs(values, rotation, residuals, size, previous[:, : self._width])
 
@@ -327,7 +351,12 @@ def iterate(
                     return pairs, best(pairs), number + 1
                 looks.record(space.size // width, excess)
             if space.size < full:
-                block = space.orthonormal(image if expand is None else expand(block))
+                if expand is None:
+                    block = space.orthonormal(image)
+                    continue
+                expanded = expand(block)
+                space.release(block)
+                block = space.orthonormal(expanded, own=True)
         step(number + 1, passes)
         if number + 1 < passes:
             # Beside a random block, residuals of the Ritz vectors do not lie in the last image.

@@ -128,8 +128,13 @@ class SpectralProblem:
                     return 0.0
                 vector = np.asarray(self.matrix @ (vector / length)).ravel()
             return float(np.linalg.norm(vector))
-        sizes = np.asarray(abs(self.matrix).sum(axis=1))
-        return float(sizes.max(initial=0.0))
+        matrix = self.matrix
+        if isinstance(matrix, csr_array):
+            # The same entries at the same places, which `abs` would copy.
+            places = (matrix.indices, matrix.indptr)
+            matrix = csr_array((np.abs(matrix.data), *places), shape=matrix.shape)
+            return float((matrix @ np.ones(self.n)).max(initial=0.0))
+        return float(np.asarray(abs(matrix).sum(axis=1)).max(initial=0.0))
 
     def first_vectors(self, width: int, rng: np.random.Generator) -> FloatArray:
         """`width` vectors to begin an iteration from: those known, filled up at random.
@@ -171,7 +176,9 @@ def _scale(matrix: Matrix, factors: FloatArray) -> Matrix:
     if not is_sparse(matrix):
         return factors[:, None] * matrix * factors
     rows: Matrix = csr_array(matrix)
-    values = rows.data * np.repeat(factors, np.diff(rows.indptr)) * factors[rows.indices]
+    values = np.repeat(factors, np.diff(rows.indptr))
+    values *= rows.data
+    values *= factors[rows.indices]
     return csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 

@@ -1,24 +1,23 @@
 """The denoising stage of a fit: landmarks on the estimated surface in place of the rows."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from unbend.cached import cached_property
 from unbend.denoising import (
     Landmarks,
     NoiseMeasurement,
     Sample,
-    chart_evenness,
     measure_noise,
     project_landmarks,
 )
+from unbend.denoising.measurement import APART
 from unbend.denoising.patches import coefficients
 from unbend.estimators.denoising_options import DenoiseOptions
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.metrics import EUCLIDEAN
-from unbend.report import Stage, note, trial, warn
+from unbend.report import note, warn
 
 # Landmarks of a curve at most: the lowest eigenvalues of its alignment fall with their fourth
 # power, so that of many landmarks small faults make up the first coordinate.
@@ -34,11 +33,10 @@ OUTLIERS = 0.005
 FEWEST_ROWS, FEWEST_LANDMARKS = 200, 80
 # Share of the landmarks asked for that may be missing: few candidates are left out anywhere.
 SPARED = 0.05
-# Evenness from which on the chart of landmarks is taken without a trial.
-EVEN = 0.8
-# Landmarks that are tried where the chart of at least twice as many is uneven, and how even theirs
-# has to be; and the evenness below which no chart of landmarks is better than one of the rows.
-FEWER, EVEN_ENOUGH, TORN = 150, 0.3, 0.1
+# Landmarks that are tried where the chart of more is uneven.
+FEWER = 150
+# How far noise is above what the rows bear (`NoiseMeasurement.hides`) up to which it is mild.
+MILD = 10.0
 
 
 @dataclass(frozen=True)
@@ -55,26 +53,34 @@ class DenoisingStage:
     # Why 'auto' leaves the rows to this method as they are.
     reluctance: str | None = None
 
-    def run(self, space: Space, obstacle: str | None) -> Landmarks | None:
-        """Project landmarks, or return None where there is nothing to denoise.
+    def run(self, space: Space, obstacle: str | None) -> "Candidates | None":
+        """Measure the noise, and return what may be fitted; None where only the rows can be.
 
         An `obstacle` is what of the other parameters leaves nothing to denoise.
         """
         reason = obstacle or _unsuited(space, self.d)
-        if reason is None:
-            assert isinstance(space, PointSpace)
-            sample = Sample.of(space, self.d)
-            found = measure_noise(sample, self.d)
-            note(**_facts(found))
-            reason = self._declined(found, sample)
-            if reason is None:
-                return self._project(found, sample)
-        elif self.options.always:
-            raise ValueError(
-                f"Landmarks cannot be projected: {reason}. Use denoise=False{self._remedy(space)}."
-            )
-        note(declined=reason)
-        return None
+        if reason is not None:
+            if self.options.always:
+                raise ValueError(
+                    f"Landmarks cannot be projected: {reason}. Use "
+                    f"denoise=False{self._remedy(space)}."
+                )
+            note(declined=reason)
+            return None
+        assert isinstance(space, PointSpace)
+        sample = Sample.of(space, self.d)
+        found = measure_noise(sample, self.d)
+        note(**_facts(found))
+        reason = self._declined(found, sample)
+        if reason is not None:
+            note(declined=reason)
+            return None
+        candidates = Candidates(self, sample, found, self._doubt(found, sample))
+        if candidates.declined is None:
+            note(**describe_landmarks(candidates.landmarks))
+        else:
+            note(declined=candidates.declined)
+        return candidates
 
     def _remedy(self, space: Space) -> str:
         """Name the largest dimension that the columns allow, where the surface has too many."""
@@ -83,7 +89,7 @@ class DenoisingStage:
         return f", or denoise={{'dimension': {space.points.shape[1] - 1}}}"
 
     def _declined(self, found: NoiseMeasurement, sample: Sample) -> str | None:
-        """Why 'auto' leaves the rows as they are."""
+        """Why 'auto' leaves the rows as they are, whatever their chart is."""
         if self.options.always:
             if self.options.patch_size is None and not len(found.sizes):
                 raise ValueError(
@@ -97,13 +103,20 @@ class DenoisingStage:
             return f"{sample.n} distinct rows are too few"
         if found.clustered:
             return "the rows are clusters, which few neighbours do not connect"
+        return None
+
+    def _doubt(self, found: NoiseMeasurement, sample: Sample) -> str | None:
+        """Why 'auto' leaves the rows as they are, unless their chart is torn."""
+        if self.options.always:
+            return None
         if found.patch_size is None:
             return f"no patches show a surface of dimension {self.d}"
         if found.hides(sample.distinct) < 1 and sample.outlier_share() < OUTLIERS:
             return "noise is narrow against neighbourhoods"
         return None
 
-    def _project(self, found: NoiseMeasurement, sample: Sample) -> Landmarks:
+    def project(self, found: NoiseMeasurement, sample: Sample) -> Landmarks:
+        """Project landmarks by patches of the size that was asked for or measured."""
         # Without noise there are outliers.
         narrow = found.choice is not None and found.hides(sample.distinct) < 1
         measured = found.steady_size if narrow else found.patch_size
@@ -111,11 +124,14 @@ class DenoisingStage:
         size = min(max(size, coefficients(self.d)), sample.n - 1)
         count = self._count(found, sample, size)
         landmarks = project_landmarks(sample, size, count, self.d, self.spread)
-        taken = len(landmarks.points)
-        note(patch_size=size, landmarks=taken, displacement=landmarks.displacement)
         self._check_taken("patch_size", size, sample)
-        self._check_taken("n_landmarks", taken, sample)
+        self._check_taken("n_landmarks", len(landmarks.points), sample)
         return landmarks
+
+    @property
+    def usual_neighbors(self) -> int:
+        """Neighbours that the user asked for, or about as many as are taken."""
+        return self.n_neighbors if isinstance(self.n_neighbors, int) else NEIGHBORS
 
     def _check_taken(self, name: str, taken: int, sample: Sample) -> None:
         """Warn of a size that differs from the one that was given."""
@@ -131,7 +147,7 @@ class DenoisingStage:
         """Choose how many landmarks: of more, neighbourhoods would be small against the noise."""
         if self.options.n_landmarks is not None:
             return max(min(self.options.n_landmarks, sample.n), self.least_rows)
-        k = self.n_neighbors if isinstance(self.n_neighbors, int) else NEIGHBORS
+        k = self.usual_neighbors
         smallest = size if found.first is None else min(size, int(found.sizes[found.first]))
         count = PER_PATCH * k * sample.distinct / smallest
         count = min(count, found.bearable_landmarks(sample.distinct, k), self.most_landmarks)
@@ -140,60 +156,65 @@ class DenoisingStage:
         return max(round(count), FEWEST_LANDMARKS * self.d, self.least_rows)
 
 
-def fit_with_trial(
-    fit: Callable[[Landmarks | None], dict[str, Any]], landmarks: Landmarks, record: Stage
-) -> dict[str, Any]:
-    """Fit landmarks; where their chart is uneven, try others, and take the most even chart.
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Landmarks for a fit, and others that are tried where the chart of the first is uneven.
 
-    The others are that of fewer landmarks, whose neighbourhoods are wider, and that of the rows.
-    All are measured on the landmarks. `record` is the stage that projected these.
+    `declined` is why the rows as they are come first, if they do.
     """
-    with trial() as chosen:
-        fitted = fit(landmarks)
-    even = of_landmarks = _evenness(fitted, landmarks)
-    if even < EVEN and len(landmarks.points) >= 2 * FEWER:
-        fewer = landmarks.first(FEWER)
-        found = _try(fit, fewer, landmarks)
-        if found is not None and found[2] > max(even, EVEN_ENOUGH):
-            fitted, chosen, even = found
-            record.facts["landmarks"] = len(fewer.points)
-    if even < EVEN:
-        found = _try(fit, None, landmarks)
-        if found is not None and (found[2] > even or even < TORN):
-            fitted, chosen, _ = found
-            _record_decline(record, found[2], even)
-    record.facts["evenness"] = of_landmarks
-    chosen.adopt()
-    return fitted
+
+    stage: DenoisingStage
+    sample: Sample
+    found: NoiseMeasurement
+    declined: str | None
+
+    @cached_property
+    def landmarks(self) -> Landmarks:
+        """Landmarks of the sizes that were measured."""
+        return self.stage.project(self.found, self.sample)
+
+    @property
+    def first(self) -> Landmarks | None:
+        """What is fitted first: landmarks, or None for the rows."""
+        return None if self.declined is not None else self.landmarks
+
+    @property
+    def is_mild(self) -> bool:
+        """Whether noise may do the rows less harm than projections do."""
+        return self.found.hides(self.sample.distinct) < MILD
+
+    @property
+    def may_be_better(self) -> bool:
+        """Whether landmarks may take the place of rows that have a torn chart.
+
+        Not of a curve, which one gap tears without making its chart uneven, nor of clusters.
+        """
+        if self.stage.d == 1:
+            return False
+        return self.found.choice is not None or self.sample.share_apart() <= APART
+
+    def rivals(self) -> Iterator[Landmarks]:
+        """Yield landmarks by the smallest patches, and few landmarks with wide neighbourhoods.
+
+        Of few rows in three dimensions and more, patches wide against the noise are wide against
+        the bends of the surface, too, and neighbourhoods of ten landmarks hardly overlap.
+        """
+        d, count = self.stage.d, len(self.landmarks.points)
+        smallest = 2 * coefficients(d)
+        if smallest < self.landmarks.patch_size:
+            yield project_landmarks(self.sample, smallest, count, d, self.stage.spread)
+        if count > FEWER:
+            yield self.landmarks.first(FEWER, max(smallest, self.stage.usual_neighbors))
 
 
-def _try(
-    fit: Callable[[Landmarks | None], dict[str, Any]], rival: Landmarks | None, measured: Landmarks
-) -> tuple[dict[str, Any], Any, float] | None:
-    """Fit a rival, and measure its chart; None where it cannot be fitted."""
-    try:
-        with trial() as tried:
-            fitted = fit(rival)
-    except ValueError:
-        return None
-    return fitted, tried, _evenness(fitted, measured)
-
-
-def _record_decline(record: Stage, even: float, of_landmarks: float) -> None:
-    """Record that the chart of the rows was taken, and why."""
-    for name in ("patch_size", "landmarks", "displacement"):
-        record.facts.pop(name)
-    if even > of_landmarks:
-        why = "the chart of the rows is more even than that of landmarks"
-    else:
-        why = "the chart of landmarks is torn or folded, as is that of the rows"
-    record.facts["declined"] = f"{why} ({even:.2f}, {of_landmarks:.2f})"
-
-
-def _evenness(fitted: dict[str, Any], landmarks: Landmarks) -> float:
-    """Evenness of the chart that a fit gives to landmarks."""
-    chart = np.asarray(fitted["extension"](landmarks.points))
-    return chart_evenness(landmarks.points, chart, chart.shape[1])
+def describe_landmarks(landmarks: Landmarks) -> dict[str, Any]:
+    """Return what the report records of landmarks that were fitted."""
+    facts = {
+        "patch_size": landmarks.patch_size,
+        "landmarks": len(landmarks.points),
+        "displacement": landmarks.displacement,
+    }
+    return facts if landmarks.neighbors == 1 else facts | {"neighbors": landmarks.neighbors}
 
 
 def _facts(found: NoiseMeasurement) -> dict[str, Any]:

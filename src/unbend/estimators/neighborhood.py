@@ -66,6 +66,7 @@ from unbend.validation.threads import threads
 
 if TYPE_CHECKING:
     from unbend.denoising import Landmarks
+    from unbend.estimators.denoising import Candidates
 
 
 def refuse_unused(estimator: Any, reason: str, **defaults: Any) -> None:
@@ -227,14 +228,16 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         """Run all stages, and return what `_keep` takes."""
         self._check_classes(y)
         space, dtype = self._open_space(X, threads(self.n_jobs))
-        landmarks, record = self._project_landmarks(space, graph)
+        candidates, record = self._landmark_candidates(space, graph)
         fit = partial(self._fit_space, space, y, graph)
-        if landmarks is None or record is None or not self._is_tried(space):
-            fitted = fit(landmarks)
+        if candidates is None or record is None:
+            fitted = fit(None)
+        elif not self._is_tried(candidates.sample.distinct):
+            fitted = fit(candidates.first)
         else:
-            from unbend.estimators.denoising import fit_with_trial
+            from unbend.estimators.denoising_trials import fit_with_trial
 
-            fitted = fit_with_trial(fit, landmarks, record)
+            fitted = fit_with_trial(fit, candidates, record)
         return {"dtype": dtype, **fitted}
 
     def _fit_space(
@@ -248,11 +251,19 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             space = replace(space, points=landmarks.points)
         with stage("neighbors"):
             search = self._search(graph, needs)
-            found = replace(search, landmarks=landmarks is not None).run(space)
+            if landmarks is not None:
+                search = replace(search, landmarks=True, least=landmarks.neighbors)
+            found = search.run(space)
         space, inverse = found.space, found.inverse
         with stage("graph"):
             found = self._without_short_circuits(found, needs, graph is not None)
-            connection = connect_components(space, found.neighbors, self.connect, self.local_blocks)
+            connection = connect_components(
+                space,
+                found.neighbors,
+                self.connect,
+                self.local_blocks,
+                "rows" if landmarks is None else "landmarks",
+            )
             self._check_largest(len(connection.groups[0]), least)
         labels = class_numbers(y, len(inverse))[found.first] if self.supervised else None
         masses = None if landmarks is None else landmarks.masses[found.first]
@@ -280,9 +291,9 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             **self._merge_attributes([result.attributes for result in results]),
         }
 
-    def _project_landmarks(
+    def _landmark_candidates(
         self, space: Space, graph: Any
-    ) -> "tuple[Landmarks | None, Stage | None]":
+    ) -> "tuple[Candidates | None, Stage | None]":
         """Landmarks on the estimated surface, where `denoise` asks for them, and the stage."""
         options = DenoiseOptions.read(getattr(self, "denoise", False))
         if options is None:
@@ -302,9 +313,9 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         with stage("denoise") as record:
             return run.run(space, self._denoising_obstacle(graph)), record
 
-    def _is_tried(self, space: Space) -> bool:
-        """Whether the rows as they are may be fitted beside landmarks: 'auto' chooses then."""
-        return self.makes_charts and self.denoise == AUTO and space.n <= TRIED_ROWS
+    def _is_tried(self, distinct: int) -> bool:
+        """Whether so many rows as they are may be fitted beside landmarks: 'auto' chooses then."""
+        return self.makes_charts and self.denoise == AUTO and distinct <= TRIED_ROWS
 
     def _denoising_obstacle(self, graph: Any) -> str | None:
         """Name the parameter, if any, that is meant for the rows and not for landmarks."""

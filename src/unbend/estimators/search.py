@@ -104,6 +104,8 @@ class NeighborSearch:
     check_rows: Callable[[int], None]
     # Whether the rows are landmarks, which are chosen for neighbourhoods of some size.
     landmarks: bool = False
+    # Fewest neighbours, of landmarks that need wide neighbourhoods.
+    least: int = 1
 
     def run(self, space: Space) -> Neighborhoods:
         """Find the neighbours of every distinct row."""
@@ -169,7 +171,7 @@ class NeighborSearch:
         if self.n_neighbors is None or isinstance(self.n_neighbors, int | np.integer):
             if self.n_neighbors is None and self.radius is None:
                 raise ValueError("n_neighbors=None needs a radius: give one of the two")
-            return None if self.n_neighbors is None else int(self.n_neighbors)
+            return None if self.n_neighbors is None else max(int(self.n_neighbors), self.least)
         counts = np.asarray(self.n_neighbors)
         if counts.shape != (n,) or counts.dtype.kind not in "iu" or counts.min() < 1:
             raise ValueError(
@@ -183,7 +185,7 @@ class NeighborSearch:
             return 1
         from unbend.denoising.patches import coefficients
 
-        return max(LANDMARK_NEIGHBORS, coefficients(self.d))
+        return max(LANDMARK_NEIGHBORS, coefficients(self.d), self.least)
 
     def _neighbors(self, space: Space, counts: Counts, n: int) -> tuple[Neighbors, Rule]:
         radius = np.inf if self.radius is None else self.radius
@@ -221,7 +223,8 @@ class NeighborSearch:
             warn(f"{self.method} needs more neighbours: n_neighbors was raised to {raised}")
             counts = np.maximum(counts, raised) if isinstance(counts, np.ndarray) else raised
         if np.max(counts) > n - 1:
-            warn(f"there are {n} distinct rows: n_neighbors was lowered to {n - 1}")
+            noun = "landmarks" if self.landmarks else "distinct rows"
+            warn(f"there are {n} {noun}: n_neighbors was lowered to {n - 1}")
             counts = np.minimum(counts, n - 1) if isinstance(counts, np.ndarray) else n - 1
         return counts
 

@@ -36,12 +36,13 @@ class Connection:
 
 
 def connect_components(
-    space: Space, neighbors: Neighbors, policy: str, local_blocks: bool
+    space: Space, neighbors: Neighbors, policy: str, local_blocks: bool, noun: str = "rows"
 ) -> Connection:
     """Handle a disconnected graph by one of the policies in `CONNECT`.
 
     For methods made of local blocks both ends of a bridge, or of an edge by which a larger
-    neighbourhood reaches another component, get the other's neighbourhood.
+    neighbourhood reaches another component, get the other's neighbourhood. `noun` is what messages
+    call the vertices.
     """
     component = components(neighbors.graph())
     count = int(component.max()) + 1
@@ -51,7 +52,7 @@ def connect_components(
         return Connection(neighbors, component, [everyone])
     sizes = np.bincount(component)
     note(policy=policy, largest=int(sizes[0]))
-    apart = f"the neighbourhood graph has {count} components (the largest holds {sizes[0]} rows)"
+    apart = f"the neighbourhood graph has {count} components (the largest holds {sizes[0]} {noun})"
     if policy == "error":
         raise ValueError(
             f"{apart}: use more neighbours, or connect='bridge', 'enlarge', 'largest' or "
@@ -75,8 +76,11 @@ def connect_components(
     if policy == "largest":
         warn(f"{apart}: the largest was fitted and the other rows were placed by its extension")
         return Connection(neighbors, component, [everyone[component == 0]])
-    join = _join_by_enlarging if policy == "enlarge" else _join_by_bridges
-    return Connection(join(space, neighbors, component, apart, local_blocks), component, [everyone])
+    if policy == "enlarge":
+        joined = _join_by_enlarging(space, neighbors, apart, local_blocks, noun)
+    else:
+        joined = _join_by_bridges(space, neighbors, component, apart, local_blocks)
+    return Connection(joined, component, [everyone])
 
 
 def _join_by_bridges(
@@ -97,16 +101,16 @@ def _join_by_bridges(
 
 
 def _join_by_enlarging(
-    space: Space, neighbors: Neighbors, component: IntArray, apart: str, local_blocks: bool
+    space: Space, neighbors: Neighbors, apart: str, local_blocks: bool, noun: str
 ) -> Neighbors:
     enlarged = enlarge(space, neighbors)
-    rows = int(np.sum(enlarged.counts > neighbors.counts))
+    changed = int(np.sum(enlarged.counts > neighbors.counts))
     most, longest = int(enlarged.counts.max()), float(enlarged.links.lengths.max())
-    note(enlarged=rows, most_neighbors=most, added_edges=enlarged.added, longest_link=longest)
+    note(enlarged=changed, most_neighbors=most, added_edges=enlarged.added, longest_link=longest)
     warn(
-        f"{apart}: {rows} rows got more neighbours, up to {most}, which added {enlarged.added} "
-        f"edges; those between components are up to {longest:.4g} long (the longest edge was "
-        f"{neighbors.distances.max(initial=0.0):.4g})"
+        f"{apart}: {changed} {noun} got more neighbours, up to {most}, which added "
+        f"{enlarged.added} edges; those between components are up to {longest:.4g} long (the "
+        f"longest edge was {neighbors.distances.max(initial=0.0):.4g})"
     )
     if local_blocks:
         return enlarged.links.as_neighborhoods(enlarged.neighbors, space)

@@ -26,6 +26,7 @@ from unbend.validation.parameters import (
     param,
 )
 from unbend.validation.random_state import generator
+from unbend.validation.threads import threads
 
 # What is handed on to the embedding.
 EIGENMAPS = (
@@ -206,7 +207,7 @@ class SpectralClustering(ClusterMixin, Model):
         identity = np.eye(rows.shape[1])
         if self.assign_labels == "discretize":
             return discretize(rows, rng), identity
-        means = kmeans(rows, self.n_clusters, rng)
+        means = kmeans(rows, self.n_clusters, rng, threads(self.n_jobs))
         note(iterations=means.iterations, kmeans_converged=means.converged)
         if not means.converged:
             warn(

@@ -6,7 +6,12 @@ from unbend.arrays import FloatArray, IntArray
 
 
 def kmeans(
-    rows: FloatArray, numbers: FloatArray, max_iter: int, tolerance: float, centers: FloatArray
+    rows: FloatArray,
+    numbers: FloatArray,
+    max_iter: int,
+    tolerance: float,
+    centers: FloatArray,
+    threads: int = 1,
 ) -> tuple[float, int]:
     """Fill the centers of the best of several runs; return its inertia and iterations.
 

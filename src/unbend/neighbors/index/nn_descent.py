@@ -7,6 +7,7 @@ the nearest cells, as many as give the recall for a sample of the fitted rows.
 """
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,8 @@ from unbend.validation.scalars import check_count, check_integer, check_real, ch
 FEWEST = 2000
 # Least number of rows per neighbour: for long lists matrix products are faster.
 EACH = 40
+# Extra neighbours are at most so many times those asked for.
+MOST_SPARE = 8
 # Index of an empty entry of a list.
 FREE = np.iinfo(np.int32).max
 
@@ -47,7 +50,8 @@ class NNDescent:
     candidates : int
         Number of new neighbours of a row that are compared in a round, and as many old ones.
     spare : int
-        Extra neighbours, which are then ranked by exact distances.
+        Extra neighbours, which are then ranked by exact distances. Up to eight times as many are
+        used where rows are projected to fewer columns and the sample shows that it takes them.
     rounds : int
         Largest number of rounds.
     tol : float
@@ -129,6 +133,23 @@ class NNDescent:
         return PackedCells.of(self._index)
 
     @cached_property
+    def _samples(self) -> "dict[int, _Sample]":
+        """Rows on which the recall is estimated, for each number of neighbours."""
+        return {}
+
+    def _sample(self, k: int) -> "_Sample":
+        """Find the exact neighbours of some rows, and the list length that can hold them."""
+        if k not in self._samples:
+            index, rng = self._index, np.random.default_rng(self.seed)
+            places = np.sort(rng.choice(index.n, min(self.sample, index.n), replace=False))
+            near, reach = _exact_neighbors(index, places, k, self.threads)
+            length = k + self.spare
+            if index.rows.shape[1] < index.projection.cloud.points.shape[1]:
+                length = _list_length(index, places, near, length, k, self.recall)
+            self._samples[k] = _Sample(places, near, reach, length)
+        return self._samples[k]
+
+    @cached_property
     def _probes(self) -> dict[int, tuple[int, float]]:
         """Cells compared for each number of neighbours, and the recall of the sample."""
         return {}
@@ -169,7 +190,8 @@ class NNDescent:
     def _probe(self, rows: FloatArray, k: int, probes: int) -> tuple[IntArray, FloatArray]:
         """Find the nearest rows in some cells; exactly for rows whose cells have too few."""
         cloud = self._index.projection.cloud
-        keys, near = self._packed.candidates(rows, probes, k + self.spare, self.threads)
+        length = self._sample(k).length
+        keys, near = self._packed.candidates(rows, probes, length, self.threads)
         few = np.flatnonzero(near[:, -1] < 0)
         near[few] = 0
         indices, distances = np.empty((len(rows), k), dtype=np.int32), np.empty((len(rows), k))
@@ -181,16 +203,15 @@ class NNDescent:
 
     def query_self(self, k: int) -> tuple[IntArray, FloatArray]:
         """Find the approximate k nearest other points of every point, and report the recall."""
-        cloud, rng = require_built(self.cloud, self), np.random.default_rng(self.seed)
+        cloud = require_built(self.cloud, self)
         check_count(k, len(cloud.points) - 1)
         if not self.serves(len(cloud.points), k):
             note(search="exact")
             return cloud.neighbors(k, self.threads)
-        lists = _Lists.of(self._index, k + self.spare, self.threads)
-        sample = np.sort(rng.choice(lists.n, min(self.sample, lists.n), replace=False))
+        sample, near, reach, length = self._sample(k)
+        lists = _Lists.of(self._index, length, self.threads)
         indices, distances = np.empty((lists.n, k), dtype=np.int32), np.empty((lists.n, k))
-        near, reach = _exact_neighbors(self._index, sample, k, self.threads)
-        length, rounds = k + self.spare, 0
+        rng, rounds = np.random.default_rng(self.seed + 1), 0
         overlap = self._index.choose_overlap(sample, near, self.recall, length)
         lists.join_cells(self._index.cells(overlap))
         while True:
@@ -265,6 +286,37 @@ class _Lists:
             # Their cells have fewer rows than a list.
             exact = cloud.nearest_of(cloud.points[rows], k + 1, self.threads)
             indices[rows], distances[rows] = drop_self(*exact, rows)
+
+
+class _Sample(NamedTuple):
+    """Places of some rows, of their exact neighbours, how far the last is, and a list length."""
+
+    places: IntArray
+    near: IntArray
+    reach: FloatArray
+    length: int
+
+
+def _list_length(
+    index: CellIndex, places: IntArray, near: IntArray, length: int, k: int, recall: float
+) -> int:
+    """Return a length of lists, by distances in the projection, that holds the neighbours.
+
+    Of those that the recall allows to be missed, the projection may push half out of the lists.
+    """
+    rows, most = index.rows, min(k + MOST_SPARE * (length - k), index.n - 1)
+    squares = np.einsum("ij,ij->i", rows, rows)
+    ranks = np.empty(near.shape, dtype=np.int64)
+    for chunk in row_chunks(len(places), 8 * len(rows)):
+        keys = squares - 2 * (rows[places[chunk]] @ rows.T)
+        keys[np.arange(len(keys)), places[chunk]] = np.inf
+        smallest = np.sort(np.partition(keys, most - 1, axis=1)[:, :most], axis=1)
+        own = np.take_along_axis(keys, near[chunk], axis=1)
+        for number, (known, wanted) in enumerate(zip(smallest, own, strict=True), chunk.start):
+            ranks[number] = np.searchsorted(known, wanted)
+    while length < most and np.mean(ranks < length) < (1 + recall) / 2:
+        length = min(length + max(1, (length - k) // 2), most)
+    return length
 
 
 def _exact_neighbors(

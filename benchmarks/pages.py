@@ -1,0 +1,131 @@
+"""Tables of the documentation that are written from results: `python -m benchmarks.pages`.
+
+A table stands between the comments `<!-- from FILE, NAME: begin -->` and `end` of its page.
+`make bench` writes them anew; a test compares page and file.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+DOCS = FOLDER.parent / "docs"
+ASKED = 1.6
+MARKED = re.compile(
+    r"(<!-- from ([\w.]+), ([\w ]+): begin -->\n).*?(<!-- from \2, \3: end -->)", re.S
+)
+
+
+def rows_of(head: list[str], rows: list[list[str]]) -> str:
+    """Markdown of a table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def milliseconds(seconds: float) -> str:
+    """Two or three digits."""
+    return f"{1e3 * seconds:.0f} ms" if seconds >= 0.01 else f"{1e3 * seconds:.1f} ms"
+
+
+def stages(results: dict[str, Any]) -> str:
+    """Bound of every compiled stage, our share of it, and the gain of a second thread."""
+    head = ["stage", "rows", "one thread", "bound", "bound by", "share", "two threads", "left out"]
+    rows = [
+        [
+            name,
+            f"{stage['rows']:,}".replace(",", " "),
+            milliseconds(stage["one"]),
+            milliseconds(stage["limit"]["seconds"]),
+            stage["limit"]["by"],
+            f"{100 * stage['limit']['fraction']:.0f} %",
+            f"{stage['speedup']:.2f} ×",
+            stage["limit"]["why"],
+        ]
+        for name, stage in results["stages"].items()
+    ]
+    return rows_of(head, rows)
+
+
+def two_threads(found: dict[str, Any]) -> str:
+    """Gain of every method, and the stages that keep it below what is asked."""
+    head = [
+        "method",
+        "rows",
+        "one thread",
+        "two threads",
+        "gain",
+        "undivided, bound",
+        "stages that gain less",
+    ]
+    rows = []
+    for name, one in found.items():
+        # Seconds beyond what two threads ought to take, by stage.
+        lost = {
+            stage: (alone, two)
+            for stage, (alone, two) in one["stages"].items()
+            if alone < ASKED * two and two - alone / 2 > 0.03 * one["two"]
+        }
+        shown = ", ".join(f"{stage} {a:.2f} → {b:.2f} s" for stage, (a, b) in lost.items())
+        rows.append(
+            [
+                name,
+                f"{one['rows']:,}".replace(",", " "),
+                f"{one['one']:.2f} s",
+                f"{one['two']:.2f} s",
+                f"{one['speedup']:.2f} ×",
+                f"{100 * one['undivided']:.0f} %, {2 / (1 + one['undivided']):.2f} ×",
+                shown,
+            ]
+        )
+    return rows_of(head, rows)
+
+
+def curves(found: dict[str, Any]) -> str:
+    """CPU, recall, and the same of new queries, of every search on every table."""
+    head = ["table", "search", "CPU s", "recall", "new query µs", "recall of new"]
+    rows = []
+    for table, searches in found.items():
+        for number, (search, one) in enumerate(searches.items()):
+            new = (
+                [f"{one['new_us']:.0f}", f"{one['new_recall']:.3f}"]
+                if "new_us" in one
+                else ["", ""]
+            )
+            first = table.replace(" x ", " × ") if number == 0 else ""
+            rows.append([first, search, f"{one['cpu']:.1f}", f"{one['recall']:.3f}", *new])
+    return rows_of(head, rows)
+
+
+TABLES: dict[tuple[str, str], Callable[[dict[str, Any]], str]] = {
+    ("results.json", "stages"): stages,
+    ("two_threads.json", "methods"): two_threads,
+    ("descent_curves.json", "curves"): curves,
+}
+
+
+def filled(text: str) -> str:
+    """Return a page with its tables as the results have them."""
+
+    def table(match: re.Match[str]) -> str:
+        begin, file, name, end = match.groups()
+        written = TABLES[file, name](json.loads((FOLDER / file).read_text()))
+        return f"{begin}\n{written}\n\n{end}"
+
+    return MARKED.sub(table, text)
+
+
+def pages() -> list[Path]:
+    """List the pages that have such a table."""
+    return [page for page in sorted(DOCS.glob("*.md")) if MARKED.search(page.read_text())]
+
+
+def main() -> None:
+    """Write the tables of all pages."""
+    for page in pages():
+        page.write_text(filled(page.read_text()))
+
+
+if __name__ == "__main__":
+    main()

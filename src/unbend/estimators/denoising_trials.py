@@ -1,0 +1,135 @@
+"""Trials of a denoised fit: charts of several landmarks and of the rows, the most even taken."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+from unbend.denoising import Landmarks, chart_evenness
+from unbend.estimators.denoising import Candidates, describe_landmarks
+from unbend.report import Stage, Trial, trial
+
+# Evenness from which on the chart of landmarks is taken without a trial, and below which it is
+# torn: no better than that of the rows.
+EVEN, TORN = 0.9, 0.05
+# Evenness below which a chart of landmarks is doubtful, and how many times as even as that of the
+# rows it has to be then. Where landmarks were declined none is taken that is doubtful, as all of
+# rows without a surface are, nor any if that of the rows is as even as `WHOLE`.
+DOUBTFUL, CLEARLY, WHOLE = 0.3, 4.0, 0.5
+# Where noise is mild: the fault of the chart of the rows, over that of landmarks, up to which both
+# are alike, and the one that no projection has biased is taken.
+ALIKE = 2.0
+# Rows on which the chart of rows without noise is measured.
+MEASURED_ROWS = 1000
+
+Fit = Callable[[Landmarks | None], dict[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Chart:
+    """A fit of landmarks, or of the rows for None, what it recorded, and how even it is."""
+
+    landmarks: Landmarks | None
+    fitted: dict[str, Any]
+    recorded: Trial
+    even: float
+
+    @classmethod
+    def of(cls, fit: Fit, landmarks: Landmarks | None, points: FloatArray) -> "_Chart":
+        """Fit, and measure the chart on points of the surface."""
+        with trial() as recorded:
+            fitted = fit(landmarks)
+        return cls(landmarks, fitted, recorded, _evenness(fitted, points))
+
+
+def fit_with_trial(fit: Fit, candidates: Candidates, record: Stage) -> dict[str, Any]:
+    """Fit landmarks; where their chart is uneven, try others, and take the most even chart.
+
+    The others are those of landmarks by the smallest patches, of fewer landmarks with wide
+    neighbourhoods, and of the rows. All are measured on the first landmarks. Where landmarks were
+    declined, the rows come first, and landmarks take their place only if their chart is torn.
+    `record` is the stage of the candidates.
+    """
+    chosen = _try_landmarks if candidates.declined is None else _try_rows
+    first, taken = chosen(fit, candidates)
+    record.facts["evenness"] = first.even
+    if taken is not first:
+        _record_choice(record, first, taken)
+    taken.recorded.adopt()
+    return taken.fitted
+
+
+def _try_landmarks(fit: Fit, candidates: Candidates) -> tuple[_Chart, _Chart]:
+    """Return the chart of landmarks, and the one that is taken."""
+    points = candidates.landmarks.points
+    first = _Chart.of(fit, candidates.landmarks, points)
+    best = _most_even(fit, candidates, first)
+    if best.even >= EVEN and not candidates.is_mild:
+        return first, best
+    try:
+        rows = _Chart.of(fit, None, points)
+    except ValueError:
+        return first, best
+    doubtful = best.even < TORN or best.even < min(DOUBTFUL, CLEARLY * rows.even)
+    alike = rows.even >= EVEN and 1 - rows.even <= ALIKE * (1 - best.even)
+    declined = doubtful or rows.even > best.even or (candidates.is_mild and alike)
+    return first, rows if declined else best
+
+
+def _try_rows(fit: Fit, candidates: Candidates) -> tuple[_Chart, _Chart]:
+    """Return the chart of the rows, and the one that is taken."""
+    with trial() as recorded:
+        fitted = fit(None)
+    rows = _Chart(None, fitted, recorded, _evenness_of_rows(fitted, candidates))
+    if rows.even >= WHOLE or not candidates.may_be_better:
+        return rows, rows
+    best = _most_even(fit, candidates, rows, candidates.landmarks)
+    return rows, best if best.even >= DOUBTFUL else rows
+
+
+def _evenness_of_rows(fitted: dict[str, Any], candidates: Candidates) -> float:
+    """Evenness on some rows where these have no noise, and on landmarks if that is low."""
+    if candidates.found.choice is not None:
+        even = _evenness(fitted, candidates.sample.rows.points[:MEASURED_ROWS])
+        if even >= WHOLE:
+            return even
+    return _evenness(fitted, candidates.landmarks.points)
+
+
+def _most_even(fit: Fit, candidates: Candidates, best: _Chart, *others: Landmarks) -> _Chart:
+    """Try landmarks until a chart is even, and return the most even one."""
+    points = candidates.landmarks.points
+    for rival in () if best.even >= EVEN else chain(others, candidates.rivals()):
+        try:
+            chart = _Chart.of(fit, rival, points)
+        except ValueError:
+            continue
+        best = chart if chart.even > best.even else best
+        if best.even >= EVEN:
+            break
+    return best
+
+
+def _record_choice(record: Stage, first: _Chart, taken: _Chart) -> None:
+    """Record what was taken in place of what was fitted first, and why."""
+    for name in ("patch_size", "landmarks", "displacement", "declined"):
+        record.facts.pop(name, None)
+    if taken.landmarks is not None:
+        record.facts.update(describe_landmarks(taken.landmarks))
+        return
+    if taken.even > first.even:
+        why = "the chart of the rows is more even than that of landmarks"
+    elif taken.even >= EVEN:
+        why = "noise is mild, and the chart of the rows about as even as that of landmarks"
+    else:
+        why = "the chart of landmarks is torn or folded, as is that of the rows"
+    record.facts["declined"] = f"{why} ({taken.even:.2f}, {first.even:.2f})"
+
+
+def _evenness(fitted: dict[str, Any], points: FloatArray) -> float:
+    """Evenness of the chart that a fit gives to points of the surface."""
+    chart = np.asarray(fitted["extension"](points))
+    return chart_evenness(points, chart, chart.shape[1])
