@@ -90,7 +90,7 @@ def count_filled(rows: FloatArray) -> int | None:
     if reduction is None:
         return None
     coordinates, noise = _calm_rows(rows, reduction)
-    r = coordinates.shape[1]
+    r = int(coordinates.shape[1])
     variances = coordinates.var(axis=0)
     if r < 2 or variances.min() > np.square(NARROW * noise):
         return None

@@ -110,4 +110,4 @@ def _kurtosis(coordinates: FloatArray) -> float:
     n, d = coordinates.shape
     normal = d * (d + 2)
     fourth = float(np.square(np.square(coordinates).sum(axis=1)).mean())
-    return (fourth - normal) / float(np.sqrt(8 * normal / n))
+    return float((fourth - normal) / np.sqrt(8 * normal / n))
