@@ -1,7 +1,7 @@
 """Advice: errors of the method that `suggest` names against those of all methods.
 
 python -m benchmarks.noise.advice --half reporting --first 1000 --count 1038 [--seconds 60]
-python -m benchmarks.noise.advice --half fresh --first 2000 --count 2032
+python -m benchmarks.noise.advice --half fresh --first 2000 --count 2004
 python -m benchmarks.noise.advice --half reporting --first 1000 --count 1150 --what dimensions
 python -m benchmarks.noise.advice --half calibration --count 40 --what repeats
 
