@@ -1,8 +1,8 @@
 """Advice: errors of the method that `suggest` names against those of all methods.
 
-python -m benchmarks.noise.advice --half reporting --first 480 --count 520 [--seconds 60]
-python -m benchmarks.noise.advice --half fresh --first 480 --count 530 --what methods suggestions
-python -m benchmarks.noise.advice --half reporting --first 480 --count 580 --what dimensions
+python -m benchmarks.noise.advice --half reporting --first 1000 --count 1038 [--seconds 60]
+python -m benchmarks.noise.advice --half fresh --first 2000 --count 2004
+python -m benchmarks.noise.advice --half reporting --first 1000 --count 1150 --what dimensions
 python -m benchmarks.noise.advice --half calibration --count 40 --what repeats
 
 Cases are measured in the order of their numbers and written to files, which a later run goes on
@@ -12,8 +12,9 @@ advice_dimensions.json holds the dimension alone, on 2000 rows at most. advice_r
 hold the errors of every method on two draws of 500 rows: how often the best on one is within a
 tenth of the best on the other. Files with other names are of earlier rules.
 
-Rules were calibrated on the calibration half, `folded`, and `seen` and `fresh` from number 1000 on,
-and judged on `reporting` and `fresh` from number 480 on.
+Rules were calibrated on the calibration half, `folded`, `seen` from number 1000 on and `fresh` from
+1000 to 1999, and judged once on `reporting` from number 1000 on and `fresh` from 2000 on. (The
+families of `reporting` are among those of `seen`; the seeds are others.)
 """
 
 import argparse

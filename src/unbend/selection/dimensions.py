@@ -14,9 +14,10 @@ from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName, PointSpace
 from unbend.quality import widest_gap
 from unbend.report import html_table
+from unbend.selection.filled_directions import NEAREST, count_filled, is_layered
 from unbend.selection.inputs import PARAMETERS, Data, Sample, open_data
 from unbend.selection.noise_directions import directions_along
-from unbend.shown_dimension import SMALL, ShownDimension, shown_dimension
+from unbend.shown_dimension import MOST_DIMENSIONS, SMALL, ShownDimension, shown_dimension
 from unbend.validation.scalars import check_integer
 
 # Estimators of `unbend.dimension` that vote, each of another kind.
@@ -39,6 +40,8 @@ ROOM, FACTOR = 2, 2
 SHOWING = 300
 # Directions that stand out of the noise at least where dimensions are looked for along them alone.
 FEWEST_DIRECTIONS = 2
+# Dimensions of sheets, at least, that neighbourhoods may take for a body.
+FEWEST_LAYERED = 2
 # Rows that are looked at, at most: by all rules, and by neighbourhoods of points.
 ROWS, SHOWN_ROWS = 1000, 5000
 
@@ -251,12 +254,29 @@ def _show(data: Data) -> ShownDimension | None:
     sample = data.sample(SHOWN_ROWS, 0)
     shown = _shown_by_neighborhoods(sample)
     if shown is not None and not shown.fills:
-        return shown
+        return _without_layers(shown, sample.values)
     # Noise fills the neighbourhoods, but perhaps not all directions.
     d = directions_along(sample.values)
-    if d is None or (shown is not None and not shown.dimension <= d <= shown.high):
+    if shown is None:
+        return _layers(sample.values) if d is None else ShownDimension(d, len(sample) - 1, d)
+    if d is None or not shown.dimension <= d <= shown.high:
+        d = count_filled(sample.values)
+    return shown if d is None else ShownDimension(d, len(sample) - 1, d)
+
+
+def _without_layers(shown: ShownDimension, rows: FloatArray) -> ShownDimension:
+    """Take one dimension less where neighbourhoods show the span of several sheets."""
+    d = shown.high - 1
+    if d < shown.dimension - 1 or d < FEWEST_LAYERED or not is_layered(rows, shown.high):
         return shown
-    return ShownDimension(d, len(sample) - 1, d)
+    return ShownDimension(d, shown.n_neighbors, d)
+
+
+def _layers(rows: FloatArray) -> ShownDimension | None:
+    """Dimension of sheets that fill all columns."""
+    d = rows.shape[1] - 1
+    found = FEWEST_LAYERED <= d < MOST_DIMENSIONS and is_layered(rows, d + 1)
+    return ShownDimension(d, NEAREST[-1], d) if found else None
 
 
 def _shown_by_neighborhoods(sample: Sample) -> ShownDimension | None:

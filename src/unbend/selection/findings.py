@@ -9,6 +9,7 @@ import numpy as np
 from unbend.arrays import FloatArray
 from unbend.denoising import Sample as NoiseSample
 from unbend.denoising import measure_noise
+from unbend.denoising.patches import principal_axes
 from unbend.graphs import components, consistency
 from unbend.graphs.short_circuits import judge_edges
 from unbend.neighborhood_sizes import choose_number
@@ -29,12 +30,20 @@ FLAT, CONVEX, BENT, CLOSED, LEFT, CLUSTERED = 0.03, 0.0025, 0.04, 0.1, 0.6, 6.0
 # A ring leaves 0.45 and more, at 200 points or 1500, with noise of 0.05 of its spread or without; a
 # curve that does not close leaves nothing but what noise makes.
 CLOSED_CURVE = 0.3
+# Share of edges between denoised rows, at most, that leave the tangent planes of a surface that
+# closes up, and of a curve; in rolls whose sheets noise or few rows join, it is 0.002 and more. Of
+# spheres, tubes and rings with noise of a tenth of the radius it is 0.001 at most, and of rings
+# 0.009. Sine of the angle, squared, from which on an edge leaves them.
+CROSSING, CROSSING_CURVE, STEEP = 0.003, 0.02, 0.5
 # Share of noise in the variance from which on closed data are not told from noise.
 NOISY_SHARE = 0.1
 # Share of the geodesics that the best chart misses at most where it lays the data out, and distance
 # between its neighbours on the surface. Of spheres, tori, rings and tubes the second is 0.36 and
 # more, or the first 0.18 and more.
 LAID_OUT, TOGETHER = 0.1, 0.3
+# Distance of neighbours from which on even the chart of least strain is folded: 0.5 and more where
+# noise or few rows join the sheets of a roll, 0.35 at most elsewhere.
+FOLDED = 0.45
 # Neighbours with which the surfaces were measured, and eigenvalues that are looked at.
 NEIGHBORS, EIGENVALUES = 10, 8
 # Coordinates of a picture.
@@ -79,6 +88,9 @@ class Findings:
         Whether patches show a surface of that dimension, as denoising needs it.
     noise : float
         Standard deviation of the noise of a column about that surface; not a number without.
+    crossing : float
+        Share of edges that leave the tangent planes, where data seem to close up: of a surface
+        that does there are none, and between sheets that noise joins there are.
     charts : mapping of str to ChartMisfit
         How badly charts by several methods, fitted to some rows, lay the surface out; empty where
         none were fitted.
@@ -110,6 +122,7 @@ class Findings:
     n_neighbors: int
     surface: bool = False
     noise: float = float("nan")
+    crossing: float = 0.0
     charts: Mapping[str, ChartMisfit] = field(default_factory=dict)
     reference: ChartMisfit | None = None
 
@@ -162,9 +175,11 @@ class Findings:
         """Whether the data close up, so that one more coordinate explains what is left.
 
         Where the rules leave a larger dimension too, that one may explain it instead; and noise
-        across a surface leaves much unexplained, too.
+        across a surface leaves much unexplained, too. Edges between sheets of a roll close it.
         """
         d = self.dimension
+        if self.crossing > (CROSSING_CURVE if d == 1 else CROSSING):
+            return False
         calm = not self.noise_share > NOISY_SHARE and not self.laid_out
         return calm and d == self.high and _closes(self.residuals, d)
 
@@ -181,6 +196,11 @@ class Findings:
         if best is None or best.torn:
             return False
         return best.geodesics < LAID_OUT and best.neighbors < TOGETHER
+
+    @property
+    def folded(self) -> bool:
+        """Whether even the chart that keeps lengths best folds: sheets are joined."""
+        return self.reference is not None and self.reference.neighbors > FOLDED
 
     @property
     def noisy(self) -> bool:
@@ -203,11 +223,10 @@ def measure(
         variances = _variances(sample)
         most = high if is_narrow(low, high) else d
         calm = _calm(sample, d, k)
-        residuals = _residuals(sample, max(most + 1, PICTURE), calm)
         surface = _surface(sample, d)
         shown = bool(surface.get("surface"))
-        if shown and _closes(residuals, d):
-            residuals = _residuals_without_noise(sample, d, calm, residuals)
+        residuals = _residuals(sample, max(most + 1, PICTURE), calm)
+        residuals, crossing = _look_again(sample, d, calm, shown, residuals)
         # Of several parts only those of a surface that patches show have a chart.
         charted = charted and bool(surface) and (parts == 1 or (shown and low == high))
         trials = try_charts(sample, d) if charted else Trials()
@@ -226,6 +245,7 @@ def measure(
             clusters=clusters,
             hidden=0.0 if report is None else report.hidden,
             n_neighbors=_neighbors(data, d, k),
+            crossing=crossing,
             charts=trials.charts,
             reference=trials.reference,
             **surface,
@@ -240,10 +260,31 @@ def _closes(residuals: FloatArray, d: int) -> bool:
     return bool(residuals[d - 1] > bound and residuals[d] < LEFT * residuals[d - 1])
 
 
-def _residuals_without_noise(sample: Sample, d: int, k: int, residuals: FloatArray) -> FloatArray:
-    """Measure again on denoised rows: noise shortens geodesics so that data seem to close up."""
-    clean = denoised_sample(sample, d)
-    return residuals if clean is None else _residuals(clean, len(residuals), k)
+def _look_again(
+    sample: Sample, d: int, k: int, shown: bool, residuals: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return residual variances and the share of edges across, of denoised rows that seem closed.
+
+    Noise shortens geodesics so that data seem to close up.
+    """
+    if not _closes(residuals, d):
+        return residuals, 0.0
+    clean = denoised_sample(sample, d) if shown else None
+    if clean is not None:
+        residuals = _residuals(clean, len(residuals), k)
+    return residuals, _crossing(clean or sample, d, min(NEIGHBORS, len(sample) - 1))
+
+
+def _crossing(sample: Sample, d: int, k: int) -> float:
+    """Share of edges that leave the tangent planes at their first ends; zero of distances."""
+    if sample.metric != "euclidean" or sample.columns <= d:
+        return 0.0
+    near = sample.space.nearest(k).indices.reshape(len(sample), k)
+    steps = sample.values[near] - sample.values[:, None]
+    patches = np.concatenate((np.zeros_like(steps[:, :1]), steps), axis=1)
+    axes = principal_axes(patches - patches.mean(axis=1, keepdims=True), d)
+    along = np.square(steps @ axes).sum(axis=2)
+    return float(np.mean(along < (1 - STEEP) * np.square(steps).sum(axis=2)))
 
 
 def _calm(sample: Sample, d: int, k: int) -> int:

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.cached import cached_property
+from unbend.denoising.reduction import ROUNDING, reduce_columns
 from unbend.graphs import components, geodesics, undirected
 from unbend.graphs.readers import lengths_of
 from unbend.io.table import Frame
@@ -181,7 +182,25 @@ def open_data(
     names = [f"x{place}" for place in range(points.shape[1])]
     if scale == "none" or (scale == "auto" and decide_scale(points, names).scale == "none"):
         return Data(points, known)
+    if scale == "auto" and _has_equal_noise(points):
+        return Data(points, known)
     return _prepare(points, preparation, known)
+
+
+def _has_equal_noise(points: FloatArray) -> bool:
+    """Whether columns of different deviation have noise of the same: then they are of one unit.
+
+    A surface that is turned varies much along some columns and little along others. Standardised
+    ones would have unequal noise.
+    """
+    rows = np.unique(points, axis=0)
+    with np.errstate(over="ignore"):
+        reduction = reduce_columns(rows, 0)
+    if reduction is None:
+        return False
+    away = rows - reduction.center
+    across = away - reduction.narrow(rows) @ reduction.axes.T
+    return float(np.square(across).sum()) > ROUNDING * float(np.square(away).sum())
 
 
 def _of_table(X: Any, preparation: Prepare, metric: MetricName, min_rows: int) -> Data:

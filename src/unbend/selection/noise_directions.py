@@ -23,6 +23,9 @@ FALL, EQUAL = 0.75, 1.3
 # normal coordinates: at least this along the surface, in the mean and for each direction, and at
 # most the last across it for one direction (one in a thousand has more), and as rarely for several.
 ALONG, EACH, ACROSS = 12.0, 4.6, 13.8
+# Principal directions of nearly equal variance, up to this factor, are any turned ones: their joint
+# kurtosis (Mardia, 1970) is below that of normal rows by so many standard errors, instead.
+ALIKE, BOUNDED = 2.0, 4.0
 # Share of the rows, one in so many, and rows at least whose distance shows how dense a place
 # is, and the quantile by which places are compared.
 AROUND, FEWEST_AROUND, SPARSE = 50, 10, 0.75
@@ -54,6 +57,8 @@ def directions_along(rows: FloatArray) -> int | None:
     level = across[0] <= EQUAL * across[-1] * ((1 + ratio) / (1 - ratio)) ** 2
     falls = across[0] <= FALL * variances[d - 1]
     bounded = scores[:d].mean() >= ALONG and scores[:d].min() >= EACH
+    if variances[0] <= ALIKE * variances[d - 1]:
+        bounded = bounded or _kurtosis(coordinates[:, :d]) <= -BOUNDED
     normal = scores[d:].max() <= ACROSS + 2 * np.log(len(across))
     if not (level and falls and bounded and normal):
         return None
@@ -69,12 +74,23 @@ def _in_one_piece(coordinates: FloatArray) -> bool:
     return bool(far[0] <= far[1])
 
 
+def bring_in(centered: FloatArray, share: float) -> FloatArray:
+    """Move the share of rows that are farthest from the origin towards it, as far as the others.
+
+    Examples
+    --------
+    >>> float(np.abs(bring_in(np.array([[1.0], [-1.0], [1.0], [90.0]]), 0.25)).max()) < 30
+    True
+    """
+    away = np.linalg.norm(centered, axis=1)
+    bound = np.quantile(away, 1 - share)
+    factors = np.minimum(1.0, bound / np.maximum(away, np.finfo(float).tiny))
+    return np.asarray(centered * factors[:, None])
+
+
 def _principal_coordinates(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Principal variances, and coordinates of variance one."""
-    centered = rows - np.median(rows, axis=0)
-    away = np.linalg.norm(centered, axis=1)
-    bound = np.quantile(away, 1 - FAR)
-    centered *= np.minimum(1.0, bound / np.maximum(away, np.finfo(float).tiny))[:, None]
+    centered = bring_in(rows - np.median(rows, axis=0), FAR)
     centered -= centered.mean(axis=0)
     left, values, _ = np.linalg.svd(centered, full_matrices=False)
     # Of columns without variance nothing is known, and rounding is not normal.
@@ -87,3 +103,11 @@ def _normality(coordinates: FloatArray) -> FloatArray:
     skewness = np.mean(coordinates**3, axis=0)
     excess = np.mean(coordinates**4, axis=0) - 3.0
     return np.asarray(len(coordinates) / 6.0 * (np.square(skewness) + np.square(excess) / 4.0))
+
+
+def _kurtosis(coordinates: FloatArray) -> float:
+    """Mardia's kurtosis of coordinates of variance one, in standard errors of normal rows."""
+    n, d = coordinates.shape
+    normal = d * (d + 2)
+    fourth = float(np.square(np.square(coordinates).sum(axis=1)).mean())
+    return float((fourth - normal) / np.sqrt(8 * normal / n))

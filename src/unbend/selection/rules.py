@@ -340,6 +340,16 @@ RULES = (
     ),
     Rule(
         ("chart",),
+        lambda case: case.tried is not None and not case.found.closed and case.found.folded,
+        lambda case: case.make("LaplacianEigenmaps"),
+        lambda case: (
+            "every chart folds, since noise or too few rows join sheets of the surface: Laplacian "
+            "eigenmaps keep neighbours together, not lengths; use more rows, or fewer noisy ones"
+        ),
+        lambda case: case.other_charts(),
+    ),
+    Rule(
+        ("chart",),
         lambda case: (
             case.tried is not None and not case.found.closed and case.found.outside > EXACT
         ),

@@ -30,6 +30,7 @@ SURFACE_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 CURVE_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     **{name: SURFACE_CHARTS[name] for name in ("PCA", "LTSA", "LTSA, wide", "Isomap")},
     "Isomap, denoised": ("Isomap", {"denoise": "auto", "n_neighbors": "auto"}),
+    "LaplacianEigenmaps": ("LaplacianEigenmaps", {}),
 }
 # Share of the rows, those nearest to the surface, that the reference is made of, and displacement
 # relative to the distance of neighbours up to which all rows are; multiple of the median

@@ -124,8 +124,7 @@ class TangentEdges:
         n, d = chart.shape
         squares = self.along[:, :, None] * self.along[:, None, :]
         gram = np.asarray(self._sums @ squares.reshape(-1, d * d)).reshape(n, d, d)
-        ridge = LOCAL_RIDGE * np.maximum(np.trace(gram, axis1=1, axis2=2), np.finfo(float).tiny)
-        slopes = np.linalg.solve(gram + ridge[:, None, None] * np.eye(d), self._products(chart))
+        slopes = _solve_ridge(gram, self._products(chart), LOCAL_RIDGE)
         metrics = slopes.transpose(0, 2, 1) @ slopes
         # Of curves the median: single rows between two sheets count no more than others.
         middle = np.median(metrics, axis=0) if d == 1 else metrics.mean(axis=0)
@@ -139,6 +138,12 @@ class TangentEdges:
         total = float(self.weights @ np.square(self.along).sum(axis=1))
         left = float(self.weights @ np.square(rest).sum(axis=1))
         return float(np.sqrt(left / max(total, np.finfo(float).tiny)))
+
+
+def _solve_ridge(gram: FloatArray, right: FloatArray, share: float) -> FloatArray:
+    """Solve small systems (n, d, d) with a ridge relative to the trace of each."""
+    ridge = share * np.maximum(np.trace(gram, axis1=1, axis2=2), np.finfo(float).tiny)
+    return np.asarray(np.linalg.solve(gram + ridge[:, None, None] * np.eye(gram.shape[1]), right))
 
 
 def _sum_at(places: IntArray, values: FloatArray, n: int) -> FloatArray:
@@ -165,9 +170,6 @@ def interpolate(surface: FloatArray, chart: FloatArray, points: FloatArray) -> F
     center, middle = patches.mean(axis=1, keepdims=True), values.mean(axis=1, keepdims=True)
     axes = principal_axes(patches - center, d)
     along = (patches - center) @ axes
-    gram = along.transpose(0, 2, 1) @ along
-    ridge = SMOOTH / d * np.maximum(np.trace(gram, axis1=1, axis2=2), np.finfo(float).tiny)
-    slopes = np.linalg.solve(
-        gram + ridge[:, None, None] * np.eye(d), along.transpose(0, 2, 1) @ (values - middle)
-    )
+    across = along.transpose(0, 2, 1)
+    slopes = _solve_ridge(across @ along, across @ (values - middle), SMOOTH / d)
     return np.asarray(((points[:, None] - center) @ axes @ slopes + middle)[:, 0])

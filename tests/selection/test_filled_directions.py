@@ -1,0 +1,75 @@
+"""Rows that fill directions: bodies of as many dimensions, or surfaces of one less."""
+
+import numpy as np
+import pytest
+
+import unbend
+from tests.loops import sampled
+from unbend.selection.filled_directions import count_filled, is_layered
+
+
+def turned(points, columns, noise, rng):
+    """Points turned into more columns, with noise in all of them."""
+    axes = np.linalg.qr(rng.normal(size=(columns, points.shape[1])))[0]
+    return points @ axes.T + noise * rng.normal(size=(len(points), columns))
+
+
+def sparse_roll(d, n, rng):
+    """Roll of d dimensions whose rows are about as far apart as its sheets."""
+    angle = rng.uniform(1.3 * np.pi, 4.0 * np.pi, size=n)
+    sides = rng.uniform(0, 30, size=(n, d - 1))
+    return np.column_stack((angle * np.cos(angle), angle * np.sin(angle), sides))
+
+
+@sampled("seed", range(4))
+@pytest.mark.parametrize("columns", [4, 10])
+def test_sheets_of_a_sparse_roll_are_not_taken_for_a_body(columns, seed):
+    rng = np.random.default_rng([seed, columns])
+    rows = turned(sparse_roll(3, 1200, rng), columns, 0.2, rng)
+    assert is_layered(rows, 4)
+    assert unbend.choose_dimension(rows, scale="none").verdict == "3"
+
+
+def bodies(rng, n=1200):
+    """Rows that have as many dimensions as they span."""
+    yield rng.uniform(size=(n, 4)) * [4, 2, 1, 1]
+    yield rng.normal(size=(n, 4)) * [3, 2, 2, 1]
+    yield rng.normal(size=(n, 4)) + 6 * rng.integers(2, size=(n, 1))
+    ball = rng.normal(size=(n, 4))
+    yield ball / np.linalg.norm(ball, axis=1, keepdims=True) * rng.random((n, 1)) ** 0.25
+
+
+@sampled("seed", range(4))
+def test_bodies_have_no_sheets(seed):
+    for rows in bodies(np.random.default_rng(seed)):
+        assert not is_layered(rows, 4)
+
+
+def test_rows_that_leave_the_span_are_not_judged():
+    rng = np.random.default_rng(0)
+    assert not is_layered(sparse_roll(3, 1200, rng), 3)
+
+
+@sampled("seed", range(4))
+@pytest.mark.parametrize("tails", ["normal", "heavy"])
+def test_a_flat_body_and_a_bent_surface_filled_with_noise_are_told_apart(tails, seed):
+    rng = np.random.default_rng(seed)
+    u = rng.uniform(-1, 1, size=(1500, 3))
+    bent = np.column_stack((u[:, :2], 0.8 * np.square(u[:, :2]).sum(axis=1)))
+    scale = np.sqrt(2 / rng.chisquare(2, size=(1500, 1))) if tails == "heavy" else 1.0
+    noise = 0.2 * scale
+    assert count_filled(turned(u, 12, noise, rng)) == 3
+    assert count_filled(turned(bent, 12, noise, rng)) == 2
+
+
+def test_columns_with_equal_noise_are_of_one_unit():
+    rng = np.random.default_rng(0)
+    curve = np.column_stack((np.linspace(-6, 6, 900), np.sin(np.linspace(-6, 6, 900))))
+    rows = turned(curve, 10, 0.02, rng)
+    # The deviations of the turned columns differ by more than the bound for standardising.
+    rows = rows[:, np.argsort(rows.std(axis=0))]
+    frame = np.eye(10)
+    frame[:2, :2] = np.linalg.qr(rng.normal(size=(2, 2)))[0]
+    assert unbend.choose_dimension(rows @ frame).verdict == "1"
+    units = rows * np.logspace(0, 4, 10)
+    assert "tandardised" in unbend.choose_dimension(units).scaling
