@@ -39,8 +39,6 @@ def degrees(weights: csr_array) -> FloatArray:
     array([1., 2., 1.])
     """
     edges = as_edges(weights, meaning="similarity")
-    if edges.nnz and np.diff(edges.indptr).min() > 0:
-        return np.add.reduceat(edges.data, edges.indptr[:-1], dtype=np.float64)
     return np.asarray(edges.sum(axis=1), dtype=np.float64).ravel()
 
 
