@@ -1,11 +1,14 @@
 """Trials on a sample: a surface is laid out by the method whose chart fits it best."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import unbend
 from tests.loops import sampled
 from unbend.selection.findings import LAID_OUT, TOGETHER
+from unbend.selection.rules import Case, decide
 from unbend.selection.trials import chart_parameters, compare_charts, measure_chart
 
 
@@ -137,3 +140,16 @@ def test_closed_surfaces_have_no_chart_that_lays_them_out():
         assert found.closed
         best = found.reference
         assert best.geodesics > LAID_OUT or best.neighbors > TOGETHER
+
+
+def test_where_every_chart_folds_neighbours_are_kept_together():
+    """But only as many coordinates are named as there are known to be dimensions."""
+    found = unbend.suggest(
+        unbend.datasets.swiss_roll(300, random_state=0).points, for_="chart"
+    ).findings
+    folded = replace(found, reference=replace(found.reference, neighbors=0.9))
+    method, why, _ = decide(Case(folded, "chart", None, "euclidean"))
+    assert (type(method).__name__, method.n_components) == ("LaplacianEigenmaps", 2)
+    assert "folds" in why
+    unknown = replace(folded, low=1, high=13, dimension=13)
+    assert "folds" not in decide(Case(unknown, "chart", None, "euclidean"))[1]

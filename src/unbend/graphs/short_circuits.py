@@ -25,7 +25,6 @@ from unbend.neighbors import AffinitySpace, GraphSpace, Neighbors, Space
 from unbend.report import html_table, note, warn
 from unbend.validation.scalars import check_integer
 
-# What a fit does with short circuits.
 # Rounds of judgement, and edges that are printed.
 ROUNDS, SHOWN = 5, 10
 

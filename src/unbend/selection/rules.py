@@ -340,7 +340,12 @@ RULES = (
     ),
     Rule(
         ("chart",),
-        lambda case: case.tried is not None and not case.found.closed and case.found.folded,
+        lambda case: (
+            case.found.determined
+            and case.tried is not None
+            and not case.found.closed
+            and case.found.folded
+        ),
         lambda case: case.make("LaplacianEigenmaps"),
         lambda case: (
             "every chart folds, since noise or too few rows join sheets of the surface: Laplacian "
