@@ -270,7 +270,11 @@ def test_the_preimage_of_a_linear_method_is_the_exact_projection(method: type) -
 @EVERY_NEIGHBORHOOD
 def test_inverse_transform_of_fitted_coordinates_gives_the_fitted_rows(method: type) -> None:
     fitted = fit_curve(method)
-    assert_same(curve(), fitted.inverse_transform(fitted.embedding_), 1e-8)
+    # Rows with the same neighbours may have the same coordinates: the first of them stands for all.
+    places = fitted.embedding_
+    first = np.argmax(np.all(places[:, None] == places, axis=2), axis=1)
+    assert np.mean(first == np.arange(len(first))) > 0.98
+    assert_same(curve()[first], fitted.inverse_transform(places), 1e-8)
 
 
 @EVERY_NEIGHBORHOOD

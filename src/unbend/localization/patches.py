@@ -19,6 +19,9 @@ from unbend.mvu.edges import Edges
 # Largest neighbourhood, its centre included.
 MOST_MEMBERS = 30
 ITERATIONS = 60
+# Rounds in which maps are turned as those that they overlap with have it: the entries of faintly
+# connected maps in the eigenvectors are rounding.
+VOTES = 3
 # Least relative width of the common sensors of two maps that are aligned.
 LEAST_WIDTH = 0.05
 # Weight of the graph's own springs, for sensors that are in no map.
@@ -189,7 +192,16 @@ def _synchronize(
     starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n))))
     matrix = bsr_array((both[order], columns[order], starts), shape=(dim * n, dim * n))
     disagreement = SpectralProblem(csr_array(eye_array(dim * n) - matrix), "bottom")
-    left, _, right = np.linalg.svd(solve(disagreement, dim).vectors.reshape(n, dim, dim))
+    found = _nearest_turns(solve(disagreement, dim).vectors, dim)
+    roots = np.repeat(np.sqrt(degree), dim)[:, None]
+    for _ in range(VOTES):
+        found = _nearest_turns(matrix @ (roots * found.reshape(dim * n, dim)), dim)
+    return found
+
+
+def _nearest_turns(blocks: FloatArray, dim: int) -> FloatArray:
+    """Orthogonal matrices (n, dim, dim) nearest to blocks (n * dim, dim) up to their size."""
+    left, _, right = np.linalg.svd(blocks.reshape(-1, dim, dim))
     return np.asarray(left @ right)
 
 
