@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
 import unbend
 from tests.loops import each, sampled
@@ -228,3 +229,22 @@ def test_the_headline_names_both_dimensions_of_rows_that_fill_their_directions()
     shown = ShownDimension(2, 1999, 3, fills=True)
     choice = DimensionChoice(3, 2, 3, {"mle": 3.0}, {}, np.ones(3), np.ones(3), shown=shown)
     assert "a surface of 2 with noise about it, or one of 3" in choice.headline
+
+
+def test_a_column_of_another_unit_is_warned_of():
+    wine = load_wine(as_frame=True).data
+    with pytest.warns(unbend.ScaleWarning, match="Column 'proline' holds"):
+        unbend.choose_neighbors(wine)
+
+
+def test_numbers_that_were_not_compared_are_not_printed():
+    rows = np.random.default_rng(0).normal(size=(50, 3))
+    text = str(unbend.choose_neighbors(rows))
+    assert "nan" not in text
+    assert text.startswith("n_neighbors = ")
+
+
+def test_one_column_is_described_in_the_singular():
+    text = str(unbend.suggest(np.random.default_rng(0).normal(size=(200, 1))))
+    assert "1 feature," in text
+    assert "1 dimensions" not in text

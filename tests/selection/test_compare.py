@@ -274,7 +274,7 @@ def test_precomputed_distances_are_scored_against_the_fitted_rows():
     ("options", "error", "words"),
     [
         ({"methods": "PCA"}, TypeError, "must be a list"),
-        ({"parameters": {"n_neighbours": [5]}}, ValueError, "none of the methods"),
+        ({"parameters": {"n_neighbours": [5]}}, ValueError, "use 'n_neighbors'"),
         ({"parameters": {"n_neighbors": 5}}, TypeError, "to try must be a list"),
         ({"truth": np.ones((9, 2))}, ValueError, "truth has 9 rows and X has 30"),
         ({"truth": np.ones((30, 2))}, ValueError, "two different points"),

@@ -85,7 +85,7 @@ def check_input(
         names, deviations = feature_names(estimator), column_deviations(rows)
         if checks.get("scale", True):  # of batches all together are judged
             check_rounding(rows, names, largest=largest, deviations=deviations)
-        _check_units(rows, names, deviations)
+        check_units(rows, names, deviations)
     return rows
 
 
@@ -103,7 +103,7 @@ def _compares_columns(estimator: BaseEstimator) -> bool:
     return isinstance(metric, str) and metric in UNWEIGHTED and not weighted
 
 
-def _check_units(rows: FloatArray, names: list[str], deviations: FloatArray) -> None:
+def check_units(rows: FloatArray, names: list[str], deviations: FloatArray) -> None:
     """Warn of a column that holds nearly all of the variance because its unit differs."""
     dominant = find_dominant_column(rows, names, deviations)
     if dominant is None:

@@ -20,7 +20,16 @@ from unbend.progress import advance, monitoring
 from unbend.registry import entry_of
 from unbend.report import html_table
 from unbend.selection.dimensions import DimensionChoice, vote_on_dimension
-from unbend.selection.format import HEADS, WIDTH, figures, measured, reasons, remarks, table
+from unbend.selection.format import (
+    HEADS,
+    WIDTH,
+    counted,
+    figures,
+    measured,
+    reasons,
+    remarks,
+    table,
+)
 from unbend.selection.inputs import (
     PARAMETERS,
     Data,
@@ -31,7 +40,7 @@ from unbend.selection.inputs import (
     set_metric,
 )
 from unbend.selection.judging import BETTER, WEIGHTS, degeneracy, make_judge
-from unbend.validation.scalars import check_integer, refusal
+from unbend.validation.scalars import check_integer, refusal, suggest_name
 from unbend.validation.threads import threads
 
 # Characters of a parameter that a title shows, at most.
@@ -142,8 +151,7 @@ class Comparison:
         """The intrinsic dimension, and in how many coordinates methods were compared."""
         verdict = "not determined" if self.dimension is None else self.dimension.verdict
         m = self.n_components
-        plural = "" if m == 1 else "s"
-        return f"intrinsic dimension {verdict}, compared in {m} coordinate{plural}"
+        return f"intrinsic dimension {verdict}, compared in {counted(m, 'coordinate')}"
 
     def notes(self) -> list[str]:
         """Return sentences about all trials: scaling, and whether none is of use."""
@@ -293,7 +301,12 @@ def _plan(given: Any, d: int, parameters: dict[str, Sequence[Any]]) -> Iterable[
     made_of = _titled([(title, _estimator(method, d)) for title, method in items])
     for parameter, values in parameters.items():
         if not any(_own_name(parameter, estimator) for _, estimator in made_of):
-            raise ValueError(f"none of the methods has a parameter {parameter!r}")
+            known = sorted({name for _, estimator in made_of for name in estimator.get_params()})
+            meant = suggest_name(parameter, known)
+            raise ValueError(
+                f"none of the methods has a parameter {parameter!r}: "
+                + (f"use {meant!r}" if meant else f"there are {', '.join(known)}")
+            )
         if isinstance(values, str) or not isinstance(values, Iterable):
             raise TypeError(f"the values of {parameter!r} to try must be a list, not {values!r}")
     for title, estimator in made_of:

@@ -42,6 +42,17 @@ HEADS = {
 }
 
 
+def counted(number: int, noun: str) -> str:
+    """Say how many of something there are.
+
+    Examples
+    --------
+    >>> counted(1, "dimension"), counted(2, "dimension")
+    ('1 dimension', '2 dimensions')
+    """
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
 def reasons(measures: Sequence[Mapping[str, float]]) -> list[str]:
     """Say for each trial what it is best at and what is poor.
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.estimators.inputs import check_units
 from unbend.estimators.neighborhood import NeighborhoodEmbedding
 from unbend.estimators.search import Needs
 from unbend.graphs import components, consistency, geodesics, undirected
@@ -17,7 +18,7 @@ from unbend.progress import advance, monitoring
 from unbend.quality import coranking, residual_variance
 from unbend.report import html_table
 from unbend.selection.inputs import check_estimator, check_points, make_method
-from unbend.validation.arrays import check_distinct
+from unbend.validation.arrays import check_distinct, column_deviations, column_names
 from unbend.validation.scalars import check_choice, check_integer
 
 Criterion: TypeAlias = Literal["spectra", "r_nx", "residual_variance"]
@@ -75,8 +76,8 @@ class NeighborsChoice:
     def __str__(self) -> str:
         lines = [f"n_neighbors = {self.n_neighbors}", *(f"  {line}" for line in self.reasons)]
         pairs = zip(self.tried, self.scores, strict=True)
-        scores = ", ".join(f"{k}: {score:.4f}" for k, score in pairs)
-        return "\n".join([*lines, f"  {self.criterion} by k: {scores}"])
+        scores = ", ".join(f"{k}: {score:.4f}" for k, score in pairs if np.isfinite(score))
+        return "\n".join([*lines, *([f"  {self.criterion} by k: {scores}"] if scores else [])])
 
     def _repr_html_(self) -> str:
         pairs = zip(self.tried, self.scores, strict=True)
@@ -135,6 +136,7 @@ def choose_neighbors(
     check_choice("criterion", criterion, get_args(Criterion))
     check_integer("n_components", n_components)
     points = check_points(X)
+    check_units(points, list(column_names(X)), column_deviations(points))
     n = len(points)
     estimator = _estimator(method, n, n_components)
     if criterion == "spectra":

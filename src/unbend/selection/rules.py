@@ -10,6 +10,7 @@ from unbend.cached import cached_property
 from unbend.methods.neighbor_embedding import MOST_COMPONENTS, NEIGHBORS_PER_PERPLEXITY
 from unbend.neighbors import MetricName
 from unbend.selection.findings import FLAT, PICTURE, Findings, share_outside
+from unbend.selection.format import counted
 from unbend.selection.inputs import make_method
 from unbend.selection.trials import chart_parameters
 
@@ -99,7 +100,7 @@ class Case:
         """Describe the data, their dimension, and how many coordinates are used and why."""
         found, m = self.found, self.coordinates
         rows = {
-            "points": f"{found.n} rows, {found.columns} features",
+            "points": f"{found.n} rows, {counted(found.columns, 'feature')}",
             "distances": f"distances between {found.n} rows",
             "graph": f"graph of {found.n} vertices",
         }[found.kind]
@@ -107,7 +108,7 @@ class Case:
         text = f"{rows}, intrinsic dimension {found.verdict}{closed}: "
         if self.purpose == "clusters" and self.asked is None:
             return text + (f"{found.count} clusters" if found.clustered else "no clusters")
-        return text + f"{m} coordinate{'' if m == 1 else 's'}{self._reason_for_number()}"
+        return text + f"{counted(m, 'coordinate')}{self._reason_for_number()}"
 
     def _reason_for_number(self) -> str:
         found = self.found
@@ -368,7 +369,7 @@ RULES = (
         lambda case: case.first("PCA", "ClassicalMDS"),
         lambda case: (
             f"{case.found.outside:.1%} of the variance lies outside a plane of "
-            f"{case.found.dimension} dimensions: the data are flat"
+            f"{counted(case.found.dimension, 'dimension')}: the data are flat"
         ),
         lambda case: (case.make("Isomap"),),
     ),
@@ -398,7 +399,7 @@ RULES = (
         lambda case: case.found.surface and case.found.determined and case.denoised() is not None,
         lambda case: case.denoised(),
         lambda case: (
-            f"patches show a surface of {case.found.dimension} dimensions with noise of "
+            f"patches show a surface of {counted(case.found.dimension, 'dimension')} with noise of "
             f"{case.found.noise:.2g} a column: LTSA fits landmarks on it where noise is wide, and "
             "tolerates holes"
         ),
@@ -409,8 +410,8 @@ RULES = (
         lambda case: case.hidden and case.make("PCA") is not None,
         lambda case: case.make("PCA"),
         lambda case: (
-            f"no patches show a surface of {case.found.dimension} dimensions: noise hides what is "
-            "bent, and a linear map averages over all rows"
+            f"no patches show a surface of {counted(case.found.dimension, 'dimension')}: noise "
+            "hides what is bent, and a linear map averages over all rows"
         ),
         lambda case: (case.make("Isomap"), case.make("LaplacianEigenmaps")),
     ),

@@ -23,13 +23,13 @@ ROWS, COMPARED = 1000, 150
 SURFACE_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "PCA": ("PCA", {}),
     "LTSA": ("LTSA", {"denoise": "auto", "n_neighbors": "auto"}),
-    "LTSA, wide": ("LTSA", {"denoise": "auto", "n_neighbors": 25}),
+    "LTSA with n_neighbors=25": ("LTSA", {"denoise": "auto", "n_neighbors": 25}),
     "Isomap": ("Isomap", {"n_neighbors": "auto"}),
     "HessianLLE": ("HessianLLE", {"denoise": "auto", "n_neighbors": "auto"}),
 }
 CURVE_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    **{name: SURFACE_CHARTS[name] for name in ("PCA", "LTSA", "LTSA, wide", "Isomap")},
-    "Isomap, denoised": ("Isomap", {"denoise": "auto", "n_neighbors": "auto"}),
+    **{name: chart for name, chart in SURFACE_CHARTS.items() if name != "HessianLLE"},
+    "Isomap with denoise='auto'": ("Isomap", {"denoise": "auto", "n_neighbors": "auto"}),
     "LaplacianEigenmaps": ("LaplacianEigenmaps", {}),
 }
 # Share of the rows, those nearest to the surface, that the reference is made of, and displacement
