@@ -4,10 +4,9 @@ Rows about a bent surface span one direction more than they have dimensions, and
 that noise fills, or that reach other sheets, show the span. Two facts tell both from each other.
 
 Distances to the nearest neighbours are shorter than those between sheets: they grow like those of a
-surface and not like those of a body (`is_layered`). And where the
-last direction is too narrow for two sheets that noise leaves apart, a bent surface is the graph of
-a function, which a cubic shows: of a body no direction is a function of the others
-(`is_graph`).
+surface and not like those of a body (`is_layered`). And where the last direction is too narrow for
+two sheets that noise leaves apart, a bent surface is the graph of a function, which a cubic shows:
+of a body no direction is a function of the others (`count_filled`).
 """
 
 from itertools import combinations_with_replacement
