@@ -118,7 +118,7 @@ def peers(points: Any) -> Iterator[tuple[str, Search]]:
         index.set_ef(ef)
         return index, index.knn_query(points, k=K + 1)[0][:, 1:]
 
-    for ef in (50, 100, 200):
+    for ef in (50, 70, 100, 200):
         yield (
             f"hnswlib(ef={ef})",
             (lambda ef=ef: insert(ef), lambda built, new: built.knn_query(new, k=K)[0]),

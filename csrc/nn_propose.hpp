@@ -69,8 +69,8 @@ class Proposal {
     // longer fresh.
     void run(std::int64_t row, std::int32_t *members, std::int32_t &fresh, std::int32_t &count) {
         gather(static_cast<std::int32_t>(row));
-        const auto middle = std::stable_partition(all_.begin(), all_.end(),
-                                                  [](const Entry &e) { return !e.old; });
+        const auto middle = std::partition(all_.begin(), all_.end(),
+                                           [](const Entry &e) { return !e.old; });
         const Entry last = cut(all_.begin(), middle, members, fresh);
         std::int32_t others = 0;
         cut(middle, all_.end(), members + fresh, others);
@@ -97,24 +97,32 @@ class Proposal {
         return {priority(seed_, row, member), member, old};
     }
 
-    // All candidates once, in the order of their priorities; fresh if either entry is.
+    // All candidates once; fresh if either entry is.
     void gather(std::int32_t row) {
+        const std::int32_t *own = lists_.indices + row * lists_.length;
+        const std::uint8_t *fresh = lists_.fresh + row * lists_.length;
+        // Free places are the last.
+        std::int64_t count = lists_.length;
+        while (count > 0 && own[count - 1] == free_place) --count;
         all_.clear();
-        for (std::int64_t e = row * lists_.length; e < (row + 1) * lists_.length; ++e)
-            if (lists_.indices[e] != free_place)
-                all_.push_back(entry(row, lists_.indices[e], !lists_.fresh[e]));
-        for (std::int64_t e = reverse_.first[row]; e < reverse_.first[row + 1]; ++e) {
-            const std::int32_t from = reverse_.from[e];
-            all_.push_back(entry(row, from < 0 ? ~from : from, from < 0));
+        for (std::int64_t e = 0; e < count; ++e) all_.push_back(entry(row, own[e], !fresh[e]));
+        for (std::int64_t r = reverse_.first[row]; r < reverse_.first[row + 1]; ++r) {
+            const bool old = reverse_.from[r] < 0;
+            const std::int32_t from = old ? ~reverse_.from[r] : reverse_.from[r];
+            std::int64_t place = -1;
+            for (std::int64_t e = 0; e < count; ++e) place = own[e] == from ? e : place;
+            if (place < 0)
+                all_.push_back(entry(row, from, old));
+            else
+                all_[place].old = all_[place].old && old;
         }
-        std::sort(all_.begin(), all_.end());
-        const auto same = [](const Entry &a, const Entry &b) { return a.member == b.member; };
-        all_.erase(std::unique(all_.begin(), all_.end(), same), all_.end());
     }
 
-    // Writes the first few; gives the last one written.
+    // Writes the first few by their priorities; gives the last one written.
     Entry cut(Place first, Place end, std::int32_t *members, std::int32_t &count) const {
         count = static_cast<std::int32_t>(std::min<std::int64_t>(end - first, limit_));
+        if (count < end - first) std::nth_element(first, first + count, end);
+        std::sort(first, first + count);
         for (std::int32_t m = 0; m < count; ++m) members[m] = first[m].member;
         return count ? first[count - 1] : Entry{0, -1, false};
     }

@@ -34,6 +34,15 @@ UNBEND_INLINE inline double squared_distance(const Number *a, const double *b, s
     return (lane[0] + lane[1]) + (lane[2] + lane[3]);
 }
 
+// Asks for a row that is needed next: candidates lie anywhere in memory.
+template <typename Number>
+UNBEND_INLINE inline void fetch(const Number *row, std::int64_t columns) {
+#if defined(__GNUC__)
+    constexpr std::int64_t line = 64 / sizeof(Number);
+    for (std::int64_t c = 0; c < columns; c += line) __builtin_prefetch(row + c);
+#endif
+}
+
 // Candidates of each query, ascending by a lower bound of the scaled squared distance; rows that
 // are no candidates have bounds at least as large as the last one.
 template <typename Real>
@@ -55,6 +64,8 @@ UNBEND_INLINE inline bool rank_candidates(const Number *points, const double *qu
     for (std::int64_t j = 0; j < candidates.length; ++j) {
         if (candidates.bounds[first + j] > nearest.reach()) return true;
         const std::int32_t index = candidates.indices[first + j];
+        if (j + 1 < candidates.length)
+            fetch(points + candidates.indices[first + j + 1] * columns, columns);
         const double power = squared_distance(points + index * columns, query, columns, scale);
         if (power <= nearest.reach()) nearest.offer(power, index);
     }

@@ -22,12 +22,10 @@ struct Keys {
     std::int64_t count;
 
     UNBEND_INLINE std::int64_t within(Real threshold) const {
-        constexpr std::int64_t wide = Side<Real>::count;
-        auto counts = lanes(begin) <= threshold;
-        for (std::int64_t j = wide; j < count; j += wide) counts += lanes(begin + j) <= threshold;
-        std::int64_t sum = 0;
-        for (std::int64_t l = 0; l < wide; ++l) sum -= counts[l];
-        return sum;
+        return count_where([&](const auto &some) UNBEND_INLINE { return some <= threshold; });
+    }
+    UNBEND_INLINE std::int64_t below(Real threshold) const {
+        return count_where([&](const auto &some) UNBEND_INLINE { return some < threshold; });
     }
 
     // Calls `visit` with the place of each key within a threshold. Where few are it is the guesses
@@ -65,16 +63,27 @@ struct Keys {
     // A threshold that at least `least` and at most `most` keys are within, found by halving its
     // range; where equal keys allow none, the smallest that enough are within.
     UNBEND_INLINE Real threshold(std::int64_t least, std::int64_t most) const {
-        auto [below, above] = range();
-        if (within(below) >= least) return below;
-        if (within(above) <= most) return above;
+        auto [low, high] = range();
+        if (within(low) >= least) return low;
+        if (within(high) <= most) return high;
         while (true) {
-            const Real middle = below + (above - below) / 2;
-            if (!(below < middle && middle < above)) return above;
+            const Real middle = low + (high - low) / 2;
+            if (!(low < middle && middle < high)) return high;
             const std::int64_t found = within(middle);
             if (found >= least && found <= most) return middle;
-            (found < least ? below : above) = middle;
+            (found < least ? low : high) = middle;
         }
+    }
+
+  private:
+    template <typename Condition>
+    UNBEND_INLINE std::int64_t count_where(const Condition &condition) const {
+        constexpr std::int64_t wide = Side<Real>::count;
+        auto counts = condition(lanes(begin));
+        for (std::int64_t j = wide; j < count; j += wide) counts += condition(lanes(begin + j));
+        std::int64_t sum = 0;
+        for (std::int64_t l = 0; l < wide; ++l) sum -= counts[l];
+        return sum;
     }
 };
 
@@ -111,9 +120,7 @@ struct Shortlists {
                               std::int32_t *numbers) const {
         const SortedList<Real> list{into, numbers, length};
         list.clear();
-        if (length > few_places) return sort_many(i, pairs, list);
-        for (std::int32_t j = 0; j < sizes[i]; ++j)
-            list.offer(keys[i * room + j], indices[i * room + j]);
+        if (length > few_places || !sort_distinct(i, list)) sort_many(i, pairs, list);
     }
 
   private:
@@ -134,6 +141,22 @@ struct Shortlists {
         sizes[i] = kept;
         bounds[i] = threshold;
         if (kept > most()) cut_ties(i);
+    }
+
+    // Puts each key where the number of smaller ones says, which needs no guesses of the processor;
+    // false where two keys are equal.
+    UNBEND_INLINE bool sort_distinct(std::int64_t i, const SortedList<Real> &list) const {
+        Real *own = keys + i * room;
+        std::fill(own + sizes[i], own + room, std::numeric_limits<Real>::quiet_NaN());
+        const Keys<Real> all{own, sizes[i]};
+        for (std::int32_t j = 0; j < sizes[i]; ++j) {
+            const std::int64_t place = all.below(own[j]);
+            if (place >= length) continue;
+            if (list.indices[place] != std::numeric_limits<std::int32_t>::max()) return false;
+            list.keys[place] = own[j];
+            list.indices[place] = indices[i * room + j];
+        }
+        return true;
     }
 
     void sort_many(std::int64_t i, Pairs<Real> &pairs, const SortedList<Real> &list) const {

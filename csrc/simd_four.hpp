@@ -30,16 +30,12 @@ struct Four {
         std::memcpy(&four.pack, numbers, sizeof(Pack));
         return four;
     }
-    // Converts numbers of another type, which for floats as doubles is exact.
+    // Converts numbers of another type, which for floats as doubles is exact. One by one: GCC splits
+    // a vector that it is told to convert for the baseline, before it knows of wider registers.
     template <typename Other>
     static UNBEND_INLINE Four load(const Other *numbers) {
-#if defined(__GNUC__)
-        return {__builtin_convertvector(Four<Other>::load(numbers).pack, Pack)};
-#else
-        Four four;
-        for (int i = 0; i < 4; ++i) four.pack.value[i] = static_cast<Real>(numbers[i]);
-        return four;
-#endif
+        const auto at = [&](int i) UNBEND_INLINE { return static_cast<Real>(numbers[i]); };
+        return {Pack{at(0), at(1), at(2), at(3)}};
     }
     static UNBEND_INLINE Four all(Real number) {
         const Real numbers[4] = {number, number, number, number};

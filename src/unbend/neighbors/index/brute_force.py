@@ -36,6 +36,8 @@ SPARE = 8
 # Most rows and numbers of the sample of the median, its fewest rows, and largest distance of the
 # mean from it relative to the median distance.
 MIDDLE, MIDDLE_NUMBERS, FEWEST_MIDDLE, OUTSIDE = 1000, 1 << 14, 9, 4.0
+# Bytes of rows that are averaged at once, in cache.
+AVERAGED = 1 << 20
 # Least number of queries between two calls of the progress callback.
 LEAST = 96
 # Rows of a tile, whose coordinates stay in cache.
@@ -182,7 +184,7 @@ def _middle(points: FloatArray) -> FloatArray:
     """
     # Weights, so that the sum cannot overflow. By blocks, which are converted if they are single.
     mean = np.zeros(points.shape[1])
-    for rows in row_chunks(len(points), 8 * points.shape[1]):
+    for rows in row_chunks(len(points), 8 * points.shape[1], AVERAGED):
         mean += np.full(rows.stop - rows.start, 1 / len(points)) @ points[rows]
     most = min(MIDDLE, max(FEWEST_MIDDLE, MIDDLE_NUMBERS // max(1, points.shape[1])))
     some = points[:: -(-len(points) // most)].astype(np.float64, copy=False)

@@ -27,6 +27,8 @@ AXES, AXES_ROWS = 160, 2048
 # Explained variance above which only the projection is used: for handwritten digits (0.95) the
 # first 23 candidates contain 0.998 of 15 neighbours.
 ENOUGH = 0.9
+# Bytes of rows that are projected at once: the working set of larger blocks leaves the cache.
+MAPPED = 1 << 23
 # Rows with norms beyond this multiple of the median are outliers, ignored for the axes.
 FARTHEST = 64.0
 # Rows of the sample for each centre, and steps of k-means.
@@ -64,7 +66,7 @@ class Projection:
     def map(self, points: FloatArray, order: IntArray | None = None) -> FloatArray:
         """Project rows, in some order, padded by zeros."""
         rows = np.zeros((len(points), self.columns), dtype=np.float32)
-        for chunk in row_chunks(len(points), 12 * points.shape[1]):
+        for chunk in row_chunks(len(points), 12 * points.shape[1], MAPPED):
             single = single_precision(self.cloud, points[chunk if order is None else order[chunk]])
             if self.axes is None:
                 rows[chunk, : single.shape[1]] = single
@@ -78,7 +80,9 @@ class Projection:
 
 def single_precision(cloud: Cloud, points: FloatArray) -> FloatArray:
     """Centred and scaled rows in single precision."""
-    return np.asarray((points - cloud.center) * cloud.scale, dtype=np.float32)
+    centered = points - cloud.center
+    centered *= cloud.scale
+    return np.asarray(centered, dtype=np.float32)
 
 
 def _axes(cloud: Cloud, rng: np.random.Generator) -> tuple[FloatArray, float]:

@@ -32,6 +32,11 @@ FEWEST = 2000
 EACH = 40
 # Extra neighbours are at most so many times those asked for.
 MOST_SPARE = 8
+# Rows, by distances in the projection, among which a bound of the k-th distance is searched first,
+# and a bound of the rounding of these squared distances, relative to the squares of the rows.
+SHORT, ROUNDING = 64, 1e-4
+# Bound of the relative rounding of keys in single precision.
+UNIT = 32 * float(np.finfo(np.float32).eps)
 # Index of an empty entry of a list.
 FREE = np.iinfo(np.int32).max
 
@@ -142,10 +147,11 @@ class NNDescent:
         if k not in self._samples:
             index, rng = self._index, np.random.default_rng(self.seed)
             places = np.sort(rng.choice(index.n, min(self.sample, index.n), replace=False))
-            near, reach = _exact_neighbors(index, places, k, self.threads)
+            near, ranks, reach = _exact_neighbors(index, places, k, self.threads)
             length = k + self.spare
             if index.rows.shape[1] < index.projection.cloud.points.shape[1]:
-                length = _list_length(index, places, near, length, k, self.recall)
+                most = min(k + MOST_SPARE * self.spare, index.n - 1)
+                length = _list_length(ranks, length, most, self.recall)
             self._samples[k] = _Sample(places, near, reach, length)
         return self._samples[k]
 
@@ -280,12 +286,26 @@ class _Lists:
         few = near[:, -1] == FREE
         rows, full = self.order[places[few]], places[~few]
         near = self.order.astype(np.int32)[near[~few]]
-        found = _bounds(self.index.rows, self.keys[full]), near
+        found = self._bounds(self.keys[full]), near
         rank(cloud, cloud.points, self.order[full], found, k, self.threads, indices, distances)
         if len(rows):
             # Their cells have fewer rows than a list.
             exact = cloud.nearest_of(cloud.points[rows], k + 1, self.threads)
             indices[rows], distances[rows] = drop_self(*exact, rows)
+
+    @cached_property
+    def _rounding(self) -> float:
+        """Bound of the rounding of distances in single precision."""
+        rows = self.index.rows
+        return UNIT * float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max()))
+
+    def _bounds(self, keys: FloatArray) -> FloatArray:
+        """Lower bounds of the squared distances, given keys rounded to single precision."""
+        roots = np.sqrt(keys)
+        roots *= np.float32(1 - UNIT)
+        roots -= np.float32(self._rounding)
+        np.maximum(roots, 0, out=roots)
+        return np.square(roots, out=roots)
 
 
 class _Sample(NamedTuple):
@@ -297,78 +317,47 @@ class _Sample(NamedTuple):
     length: int
 
 
-def _list_length(
-    index: CellIndex, places: IntArray, near: IntArray, length: int, k: int, recall: float
-) -> int:
+def _list_length(ranks: IntArray, length: int, most: int, recall: float) -> int:
     """Return a length of lists, by distances in the projection, that holds the neighbours.
 
     Of those that the recall allows to be missed, the projection may push half out of the lists.
     """
-    rows, most = index.rows, min(k + MOST_SPARE * (length - k), index.n - 1)
-    squares = np.einsum("ij,ij->i", rows, rows)
-    ranks = np.empty(near.shape, dtype=np.int64)
-    for chunk in row_chunks(len(places), 8 * len(rows)):
-        keys = squares - 2 * (rows[places[chunk]] @ rows.T)
-        keys[np.arange(len(keys)), places[chunk]] = np.inf
-        smallest = np.sort(np.partition(keys, most - 1, axis=1)[:, :most], axis=1)
-        own = np.take_along_axis(keys, near[chunk], axis=1)
-        for number, (known, wanted) in enumerate(zip(smallest, own, strict=True), chunk.start):
-            ranks[number] = np.searchsorted(known, wanted)
     while length < most and np.mean(ranks < length) < (1 + recall) / 2:
-        length = min(length + max(1, (length - k) // 2), most)
+        length += 1
     return length
 
 
 def _exact_neighbors(
     index: CellIndex, places: IntArray, k: int, threads: int
-) -> tuple[IntArray, FloatArray]:
-    """Places of the exact k nearest other rows of some rows, and the distance of the last.
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Places and ranks of the exact k nearest other rows of some rows, and the last distance.
 
-    Rows nearer than the k-th of any others are also nearer in the projection, so few have to be
-    compared; with many candidates, as of duplicates, an exact search is used.
+    Ranks are those by distances in the projection. Rows nearer than the k-th of any others are
+    also nearer in the projection, so few have to be compared.
     """
-    cloud, rows, order = index.projection.cloud, index.rows, index.order
-    squares = np.einsum("ij,ij->i", rows, rows)
-    # Products of single precision lose at most so much.
-    slack = 1e-4 * float(squares.max())
-    near, reach = np.empty((len(places), k), dtype=np.int64), np.full(len(places), np.nan)
-    for chunk in row_chunks(len(places), 8 * len(rows)):
+    cloud, rows, n = index.projection.cloud, index.rows, index.n
+    numbers, place_of = index.order.astype(np.int32), np.argsort(index.order)
+    squares = (1 - ROUNDING) * np.einsum("ij,ij->i", rows, rows)
+    near, ranks = (np.empty((len(places), k), dtype=np.int64) for _ in range(2))
+    reach = np.empty(len(places))
+    chunks = row_chunks(len(places), 4 * n)
+    products = np.empty((chunks[0].stop, n), dtype=np.float32)
+    for chunk in chunks:
         some = places[chunk]
-        keys = rows[some] @ rows.T
-        keys *= -2
+        keys = np.matmul(-2 * rows[some], rows.T, out=products[: len(some)])
         keys += squares
         keys += squares[some, None]
         keys[np.arange(len(some)), some] = np.inf
-        first, smallest = np.empty((len(some), k), dtype=np.int32), np.empty((len(some), k), "f")
-        kernels.smallest(keys, threads, first, smallest)
-        for number, (place, own) in enumerate(zip(some, keys, strict=True), chunk.start):
-            point = cloud.points[order[place]].astype(np.float64)
-            some_away = _lengths(cloud, cloud.points[order[first[number - chunk.start]]], point)
-            most = np.square(float(some_away.max()) * cloud.scale) + slack
-            candidates = np.flatnonzero(own <= most)
-            if len(candidates) <= FEWEST:
-                away = _lengths(cloud, cloud.points[order[candidates]], point)
-                nearest = np.lexsort((candidates, away))[:k]
-                near[number], reach[number] = candidates[nearest], away[nearest[-1]]
-    left = np.flatnonzero(np.isnan(reach))
-    if len(left):
-        # The row itself is one of the k + 1 nearest, unless there are as many duplicates.
-        own = order[places[left]]
-        found = drop_self(*cloud.nearest_of(cloud.points[own], k + 1, threads), own)
-        place_of = np.empty(index.n, dtype=np.int64)
-        place_of[order] = np.arange(index.n)
-        near[left], reach[left] = place_of[found[0]], found[1][:, -1]
-    return near, reach
-
-
-def _lengths(cloud: Cloud, points: FloatArray, point: FloatArray) -> FloatArray:
-    """Distances of points from another."""
-    return np.asarray(np.linalg.norm((points - point) * cloud.scale, axis=1) / cloud.scale)
-
-
-def _bounds(rows: FloatArray, keys: FloatArray) -> FloatArray:
-    """Lower bounds of the squared distances, given keys rounded to single precision."""
-    unit = 32 * float(np.finfo(np.float32).eps)
-    largest = float(np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64).max()))
-    roots = (1 - unit) * np.sqrt(keys) - unit * largest
-    return np.square(np.maximum(roots, 0)).astype(np.float32)
+        first = np.empty((len(some), max(k, SHORT)), dtype=np.int32)
+        kernels.smallest(keys, threads, first, np.empty(first.shape, dtype=np.float32))
+        asked = cloud.points[numbers[some]]
+        bounds = cloud.rank_candidates(asked, numbers[first], k, threads)[1][:, -1]
+        for number, own in enumerate(keys):
+            candidates = np.flatnonzero(own <= np.square(bounds[number] * cloud.scale))
+            found, away = cloud.rank_candidates(
+                asked[number, None], numbers[candidates][None], k, threads
+            )
+            at = chunk.start + number
+            near[at], reach[at] = place_of[found[0]], away[0, -1]
+            ranks[at] = np.searchsorted(np.sort(own[candidates]), own[near[at]])
+    return near, ranks, reach
