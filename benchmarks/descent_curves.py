@@ -8,13 +8,15 @@ one thread, CPU seconds: of building and asking for the 15 nearest of all rows, 
 those of 1000 new ones in the same structure; exact products stand beside. Recall is that of 1000
 rows.
 
-A peer's settings are tried in order until one reaches a recall of 0.98. Writes
+A peer's settings are tried in order until one reaches a recall of 0.98. Libraries are compared at
+equal recall: `ratios_at_equal_recall` reads our CPU off our curve at the recall of the peer. Writes
 `descent_curves.json`, case by case; 50 000 and 200 000 rows unless others are named. `--only NAME`
-takes one table, `--search WORD` only searches with that word, `--ours` no peers.
+takes one table, `--search PATTERN` only searches whose names match, `--ours` no peers.
 """
 
 import argparse
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -78,7 +80,7 @@ def ours(points: Any) -> Iterator[tuple[str, Search]]:
 
     if len(points) ** 2 * points.shape[1] < MOST_PRODUCTS:
         yield "exact products", of(BruteForce())
-    for recall in (0.95, 0.98) if len(points) >= MILLION else (0.9, 0.95, 0.98):
+    for recall in (0.95, 0.98) if len(points) >= MILLION else (0.9, 0.95, 0.98, 0.99, 0.995):
         yield f"NNDescent(recall={recall})", of(NNDescent(recall=recall))
 
 
@@ -131,8 +133,8 @@ def recall_of(found: Any, exact: Any) -> float:
     return float(np.mean(shared))
 
 
-def measure(name: str, n: int, with_peers: bool, word: str) -> None:
-    """Measure all searches of one table whose name has a word."""
+def measure(name: str, n: int, with_peers: bool, pattern: str) -> None:
+    """Measure all searches of one table whose name matches a pattern."""
     rows = np.ascontiguousarray(DATA[name](n + SAMPLE), dtype=np.float32)
     rows = rows[np.random.default_rng(2).permutation(len(rows))]
     points, new = rows[:-SAMPLE], rows[-SAMPLE:]
@@ -145,7 +147,8 @@ def measure(name: str, n: int, with_peers: bool, word: str) -> None:
     best: dict[str, float] = {}
     for search, (build, ask) in chain(ours(points), peers(points) if with_peers else ()):
         library = search.partition("(")[0]
-        if word not in search or (library != "NNDescent" and best.get(library, 0.0) >= ENOUGH):
+        enough = library != "NNDescent" and best.get(library, 0.0) >= ENOUGH
+        if enough or not re.search(pattern, search):
             continue
         start = time.process_time()
         built, found = build()
@@ -167,10 +170,43 @@ def measure(name: str, n: int, with_peers: bool, word: str) -> None:
         del built, found
 
 
+def ratios_at_equal_recall(
+    searches: dict[str, dict[str, float]], cost: str = "cpu", recall: str = "recall"
+) -> dict[str, tuple[float, bool]]:
+    """Cost of each peer over ours at its recall, and whether the ratio is only a lower bound.
+
+    Our curve has the settings that no other beats in both; the logarithm of the cost is linear in
+    the recall between two of them. A peer of less recall than all of ours is compared with our
+    cheapest, which gives a lower bound; one of more recall is not compared.
+    """
+    own = {
+        (value[recall], value[cost])
+        for name, value in searches.items()
+        if name.startswith("NNDescent") and recall in value
+    }
+    curve = [p for p in sorted(own) if all(q == p or q[0] < p[0] or q[1] > p[1] for q in own)]
+    ratios = {}
+    for name, value in searches.items():
+        if not name.startswith(("pynndescent", "hnswlib")) or recall not in value or not curve:
+            continue
+        recalls, costs = np.array(curve).T
+        if value[recall] <= recalls[-1]:
+            ours_there = np.exp(np.interp(value[recall], recalls, np.log(costs)))
+            ratios[name] = float(value[cost] / ours_there), bool(value[recall] < recalls[0])
+    return ratios
+
+
 def record(title: str, search: str, value: dict[str, float]) -> None:
     """Write one result beside the others."""
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    known.setdefault(title, {})[search] = value
+    searches = known.get(title, {}) | {search: value}
+    libraries = ["exact products", "NNDescent", "pynndescent", "hnswlib"]
+    known[title] = dict(
+        sorted(
+            searches.items(),
+            key=lambda one: (libraries.index(one[0].partition("(")[0]), one[1]["recall"]),
+        )
+    )
     RESULTS.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -179,7 +215,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rows", nargs="*", type=int, default=[50_000, 200_000])
     parser.add_argument("--only", choices=sorted(DATA))
-    parser.add_argument("--search", default="", metavar="WORD")
+    parser.add_argument("--search", default="", metavar="PATTERN")
     parser.add_argument("--ours", action="store_true")
     given = parser.parse_args()
     with threadpool_limits(1):

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.descent_curves import ratios_at_equal_recall
+
 FOLDER = Path(__file__).parent
 DOCS = FOLDER.parent / "docs"
 ASKED = 1.6
@@ -83,10 +85,15 @@ def two_threads(found: dict[str, Any]) -> str:
 
 
 def curves(found: dict[str, Any]) -> str:
-    """CPU, recall, and the same of new queries, of every search on every table."""
-    head = ["table", "search", "CPU s", "recall", "new query µs", "recall of new"]
+    """CPU, recall, and the same of new queries, of every search on every table.
+
+    And CPU over that of NN-descent at the same recall.
+    """
+    head = ["table", "search", "CPU s", "recall", "ratio", "new query µs", "recall of new", "ratio"]
     rows = []
     for table, searches in found.items():
+        built = ratios_at_equal_recall(searches)
+        asked = ratios_at_equal_recall(searches, "new_us", "new_recall")
         for number, (search, one) in enumerate(searches.items()):
             new = (
                 [f"{one['new_us']:.0f}", f"{one['new_recall']:.3f}"]
@@ -94,8 +101,14 @@ def curves(found: dict[str, Any]) -> str:
                 else ["", ""]
             )
             first = table.replace(" x ", " × ") if number == 0 else ""
-            rows.append([first, search, f"{one['cpu']:.1f}", f"{one['recall']:.3f}", *new])
+            cells = [f"{one['cpu']:.1f}", f"{one['recall']:.3f}", ratio(built.get(search))]
+            rows.append([first, search, *cells, *new, ratio(asked.get(search))])
     return rows_of(head, rows)
+
+
+def ratio(value: tuple[float, bool] | None) -> str:
+    """Write a ratio, or a lower bound of one."""
+    return "" if value is None else f"{'> ' * value[1]}{value[0]:.1f}"
 
 
 TABLES: dict[tuple[str, str], Callable[[dict[str, Any]], str]] = {

@@ -8,7 +8,19 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks import accuracy, cases, check, figures, limits, pages, plots, summary, table, whole
+from benchmarks import (
+    accuracy,
+    cases,
+    check,
+    descent_curves,
+    figures,
+    limits,
+    pages,
+    plots,
+    summary,
+    table,
+    whole,
+)
 from benchmarks.__main__ import nothing_reached
 from benchmarks.cases import Case
 from benchmarks.measure import ROOT, in_new_process
@@ -330,3 +342,27 @@ def test_the_check_compares_with_a_revision_and_exits_with_one(measured, tmp_pat
     assert check.main() == 1
     monkeypatch.setattr(sys, "argv", ["check", "no-such-revision"])
     assert check.main() == 2
+
+
+def test_libraries_are_compared_at_the_recall_of_the_peer():
+    searches = {
+        "exact products": {"cpu": 9.0, "recall": 1.0},
+        "NNDescent(recall=0.9)": {"cpu": 1.0, "recall": 0.9},
+        "NNDescent(recall=0.95)": {"cpu": 4.0, "recall": 0.94},  # beaten by the next
+        "NNDescent(recall=0.98)": {"cpu": 4.0, "recall": 0.98},
+        "pynndescent(n_neighbors=16)": {"cpu": 6.0, "recall": 0.94},
+        "pynndescent(n_neighbors=30)": {"cpu": 8.0, "recall": 0.98},
+        "hnswlib(ef=50)": {"cpu": 5.0, "recall": 0.7},
+        "hnswlib(ef=100)": {"cpu": 50.0, "recall": 0.99},
+    }
+    ratios = descent_curves.ratios_at_equal_recall(searches)
+    # Halfway between 0.9 and 0.98 our CPU is the geometric mean of 1 and 4.
+    assert ratios["pynndescent(n_neighbors=16)"] == (pytest.approx(3.0), False)
+    assert ratios["pynndescent(n_neighbors=30)"] == (pytest.approx(2.0), False)
+    # Less recall than all of ours bounds the ratio from below, more is not compared.
+    assert ratios["hnswlib(ef=50)"] == (pytest.approx(5.0), True)
+    assert "hnswlib(ef=100)" not in ratios
+    assert "exact products" not in ratios
+    written = pages.curves({"table": searches})
+    assert "| pynndescent(n_neighbors=16) | 6.0 | 0.940 | 3.0 |" in written
+    assert "| hnswlib(ef=50) | 5.0 | 0.700 | > 5.0 |" in written

@@ -322,3 +322,31 @@ def test_lists_are_longer_where_a_projection_pushes_neighbors_out_of_them(seed, 
     assert held[K + built.spare] < 0.95 <= held[sample.length] + 0.005
     found = built.query_self(K)[0]
     assert np.mean([np.isin(a, b).mean() for a, b in zip(exact, found, strict=True)]) > 0.88
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+@pytest.mark.parametrize("repeat", [1, 5])
+def test_the_sample_has_exact_neighbors_and_the_shortest_lists_that_hold_them(
+    seed, repeat, monkeypatch
+):
+    """Where a projection holds little of the distances, most rows are candidates of a neighbour."""
+    monkeypatch.setattr(cells, "AXES", 16)
+    monkeypatch.setattr(cells, "ENOUGH", 0.0)
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(N // repeat, 64)) * np.arange(1, 65) ** -0.5
+    points = np.repeat(points, repeat, axis=0)
+    built = NNDescent(recall=0.8, seed=seed).build(points)
+    index, sample = built._index, built._sample(K)
+    own, near = index.order[sample.places], index.order[sample.near]
+    exact = PointSpace(points).nearest(K)
+    assert np.array_equal(near, exact.indices.reshape(N, K)[own])
+    np.testing.assert_allclose(sample.reach, exact.distances.reshape(N, K)[own, -1], rtol=1e-12)
+    rows = index.rows.astype(float)
+    ranks = np.empty(near.shape)
+    for rank, place, others in zip(ranks, sample.places, sample.near, strict=True):
+        away = np.linalg.norm(rows - rows[place], axis=1)
+        away[place] = np.inf
+        rank[:] = [np.sum(away < (1 - 1e-5) * one) for one in away[others]]
+    held = [np.mean(ranks < length) for length in range(K + 8 * built.spare + 1)]
+    first = next(i for i, share in enumerate(held) if share >= 0.9 or i == len(held) - 1)
+    assert max(first, K + built.spare) <= sample.length <= max(first, K + built.spare) + 1

@@ -22,8 +22,11 @@ from unbend.neighbors.index.brute_force import (
 
 # Stored rows have a multiple of this many columns.
 LANES = 8
-# Number of principal axes of the projection, and of rows from which they are estimated.
+# Largest number of principal axes of the projection, and of rows from which they are estimated.
 AXES, AXES_ROWS = 160, 2048
+# Explained variance that is enough for fewer axes, and what their number is a multiple of: of drawn
+# strokes (80 axes) and smooth fields (64) a descent takes a quarter less time than with 160.
+KEPT, FEWER = 0.95, 16
 # Explained variance above which only the projection is used: for handwritten digits (0.95) the
 # first 23 candidates contain 0.998 of 15 neighbours.
 ENOUGH = 0.9
@@ -105,8 +108,11 @@ def _axes(cloud: Cloud, rng: np.random.Generator) -> tuple[FloatArray, float]:
     along = (sample @ found).astype(np.float64)
     values, turn = np.linalg.eigh(along.T @ along)
     total = float(np.square(sample, dtype=np.float64).sum())
-    share = float(values.sum()) / total if total > 0 else 1.0
-    return np.asarray(np.linalg.qr(found @ turn[:, ::-1])[0], dtype=np.float32), share
+    shares = np.cumsum(values[::-1]) / total if total > 0 else np.ones(len(values))
+    enough = FEWER * (1 + int(np.searchsorted(shares, KEPT)) // FEWER)
+    count = min(enough, len(values))
+    axes = np.linalg.qr(found @ turn[:, ::-1])[0][:, :count]
+    return np.ascontiguousarray(axes, dtype=np.float32), float(shares[count - 1])
 
 
 @dataclass(frozen=True, eq=False)

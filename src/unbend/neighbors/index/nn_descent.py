@@ -152,7 +152,7 @@ class NNDescent:
             if index.rows.shape[1] < index.projection.cloud.points.shape[1]:
                 most = min(k + MOST_SPARE * self.spare, index.n - 1)
                 length = _list_length(ranks, length, most, self.recall)
-            self._samples[k] = _Sample(places, near, reach, length)
+            self._samples[k] = _Sample(places, near, reach, length, float(np.mean(ranks < length)))
         return self._samples[k]
 
     @cached_property
@@ -214,11 +214,13 @@ class NNDescent:
         if not self.serves(len(cloud.points), k):
             note(search="exact")
             return cloud.neighbors(k, self.threads)
-        sample, near, reach, length = self._sample(k)
+        sample, near, reach, length, held = self._sample(k)
         lists = _Lists.of(self._index, length, self.threads)
         indices, distances = np.empty((lists.n, k), dtype=np.int32), np.empty((lists.n, k))
         rng, rounds = np.random.default_rng(self.seed + 1), 0
-        overlap = self._index.choose_overlap(sample, near, self.recall, length)
+        # Neighbours must share a cell, and be held by a list.
+        wanted = min(1.0, self.recall / max(held, self.recall))
+        overlap = self._index.choose_overlap(sample, near, wanted, length)
         lists.join_cells(self._index.cells(overlap))
         while True:
             step(rounds + 1, self.rounds + 1)
@@ -309,12 +311,16 @@ class _Lists:
 
 
 class _Sample(NamedTuple):
-    """Places of some rows, of their exact neighbours, how far the last is, and a list length."""
+    """Places of some rows, of their exact neighbours, and how far the last is.
+
+    And a length of lists, with the share of the neighbours that lists of this length can hold.
+    """
 
     places: IntArray
     near: IntArray
     reach: FloatArray
     length: int
+    held: float
 
 
 def _list_length(ranks: IntArray, length: int, most: int, recall: float) -> int:
