@@ -28,6 +28,7 @@ from unbend._kernels.reference.layout_graph import (
     inner_products,
     laplacian_product,
     transpose,
+    store_columns,
     turn_rows,
 )
 from unbend._kernels.reference.local_kernels import (
@@ -152,5 +153,6 @@ __all__ = [
     "sum_weights",
     "thin_products",
     "transpose",
+    "store_columns",
     "turn_rows",
 ]
