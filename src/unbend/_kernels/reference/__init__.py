@@ -27,8 +27,8 @@ from unbend._kernels.reference.layout_graph import (
     hash_rows,
     inner_products,
     laplacian_product,
-    transpose,
     store_columns,
+    transpose,
     turn_rows,
 )
 from unbend._kernels.reference.local_kernels import (
@@ -149,10 +149,10 @@ __all__ = [
     "sparse_product",
     "spread_density",
     "squared_products",
+    "store_columns",
     "stress",
     "sum_weights",
     "thin_products",
     "transpose",
-    "store_columns",
     "turn_rows",
 ]
