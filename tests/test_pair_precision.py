@@ -68,6 +68,8 @@ def test_single_precision_pairs_are_right_to_their_last_digit_however_close(colu
     points[1] = points[0] + 1e-9
     points[2] = points[0]
     found = Pairs.from_points(PointSpace(points), np.float32).dissimilarities
+    shared = Pairs.from_points(PointSpace(points, workers=3), np.float32).dissimilarities
+    assert found.tobytes() == shared.tobytes()
     np.testing.assert_allclose(found, pdist(points), rtol=2e-7)
 
 

@@ -50,19 +50,20 @@ def test_threads_foresee_landmarks_and_change_none(monkeypatch):
 
     monkeypatch.setattr(Paths, "fill", count)
     found = {}
-    for threads in (1, 2, 3):
+    for count_of_threads in (1, 2, 3):
         runs.clear()
         rng = np.random.default_rng(0)
-        found[threads] = choose_landmarks("maxmin", 40, None, lengths, rng, threads)
-        assert len(runs) <= 1.3 * 40 / threads
+        chosen = choose_landmarks("maxmin", 40, None, lengths, rng, count_of_threads)
+        found[count_of_threads] = chosen
+        assert len(runs) <= 1.3 * 40 / count_of_threads
         assert sum(runs) <= 1.3 * 40
     landmarks, distances = found[1]
     nearest = np.minimum.accumulate(distances, axis=0)
     np.testing.assert_array_equal(landmarks[1:], nearest[:-1].argmax(axis=1))
     np.testing.assert_array_equal(distances, geodesics(lengths, landmarks))
-    for threads in (2, 3):
-        np.testing.assert_array_equal(found[threads][0], landmarks)
-        assert found[threads][1].tobytes() == distances.tobytes()
+    for more in (2, 3):
+        np.testing.assert_array_equal(found[more][0], landmarks)
+        assert found[more][1].tobytes() == distances.tobytes()
 
 
 @pytest.mark.parametrize("name", ["Isomap", "LLE", "LTSA", "HessianLLE", "LaplacianEigenmaps"])
