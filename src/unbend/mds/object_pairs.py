@@ -74,7 +74,8 @@ class Pairs:
             return space.metric.norm.between(features[rows], features[rows.start :])
 
         # Functions of a user may not be called by several threads.
-        rows_of, threads = by_differences, 1
+        threads = 1
+        rows_of: Callable[[slice], FloatArray] = by_differences
         columns = features.shape[1]
         if euclidean_features(space) is not None and (dtype == np.float32 or columns >= WIDE):
             close = (columns + 4) / COARSER if dtype == np.float32 else CLOSE
