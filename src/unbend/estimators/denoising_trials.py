@@ -49,8 +49,9 @@ def fit_with_trial(fit: Fit, candidates: Candidates, record: Stage) -> dict[str,
     """Fit landmarks; where their chart is uneven, try others, and take the most even chart.
 
     The others are those of landmarks by smaller patches, of fewer landmarks with wide
-    neighbourhoods, and of the rows if they are not too many. All are measured on the first landmarks. Where landmarks were
-    declined, the rows come first, and landmarks take their place only if their chart is torn.
+    neighbourhoods, and of the rows if they are not too many. All are measured on the first
+    landmarks. Where landmarks were declined, the rows come first, and landmarks take their place
+    only if their chart is torn.
     `record` is the stage of the candidates.
     """
     chosen = _try_landmarks if candidates.declined is None else _try_rows
