@@ -18,7 +18,7 @@ from tests.loops import sampled
 from tests.tables.corpus import TABLES
 from unbend.selection.findings import measure
 from unbend.selection.inputs import open_data
-from unbend.selection.rules import RULES, Case
+from unbend.selection.rules import RULES, Case, decide
 
 PURPOSES = ("picture", "features", "chart", "clusters")
 WINE = datasets.load_wine(as_frame=True)
@@ -317,6 +317,24 @@ def test_features_have_a_transform_of_single_rows():
         together = fitted.transform(frame[150:])
         alone = np.concatenate([fitted.transform(row[None]) for row in frame[150:]])
         assert alone == pytest.approx(together, abs=1e-9)
+
+
+def test_landmarks_are_promised_only_of_a_surface_of_known_dimension():
+    """A fit with more coordinates than the surface that was measured would decline to denoise."""
+    noisy = replace(FOUND, outside=0.3, hidden=3.0, surface=True, residuals=np.full(9, 0.01))
+    for change, denoised in (
+        ({"dimension": 2, "low": 2, "high": 2}, True),
+        ({"dimension": 7, "low": 5, "high": 8}, False),
+    ):
+        case = Case(replace(noisy, **change), "features", None, "euclidean")
+        method, why, _ = decide(case)
+        assert ("landmarks on it are fitted" in why) == denoised
+        assert (getattr(method, "denoise", False) == "auto") == denoised
+
+
+def test_few_rows_are_not_taken_for_a_hole():
+    roll = unbend.datasets.swiss_roll(500, random_state=0).points
+    assert "or few rows" in unbend.suggest(roll).reasons[1]
 
 
 def test_rows_of_the_whole_decide_whether_there_are_landmarks():

@@ -260,9 +260,10 @@ def _describe_charts(case: Case) -> str:
     tried = case.found.charts
     order = sorted(tried, key=lambda name: tried[name].error)
     errors = [f"{tried[name].error:.2g} ({name})" for name in order]
+    nearest = "best" if case.tried == order[0] else f"about as well as {order[0]}"
     return (
-        f"{order[0]} lays some rows out best: charts differ from the one that keeps lengths best "
-        f"by {', '.join(errors)} of their spread"
+        f"{case.tried} lays some rows out {nearest}: charts differ from the one that keeps lengths "
+        f"best by {', '.join(errors)} of their spread"
     )
 
 
@@ -347,10 +348,11 @@ RULES = (
             and not case.found.closed
             and case.found.folded
         ),
-        lambda case: case.make("LaplacianEigenmaps"),
+        lambda case: case.make("Isomap", n_neighbors="auto"),
         lambda case: (
-            "every chart folds, since noise or too few rows join sheets of the surface: Laplacian "
-            "eigenmaps keep neighbours together, not lengths; use more rows, or fewer noisy ones"
+            "no chart is right: even the one that keeps lengths best folds, since noise or too few "
+            "rows join sheets of the surface; Isomap with few neighbours joins the fewest. Use "
+            "more rows, or less noisy ones"
         ),
         lambda case: case.other_charts(),
     ),
@@ -417,7 +419,12 @@ RULES = (
     ),
     Rule(
         ("picture", "features"),
-        lambda case: case.found.noisy and case.found.surface and case.denoised() is not None,
+        lambda case: (
+            case.found.noisy
+            and case.found.surface
+            and case.coordinates == case.found.low == case.found.high
+            and case.denoised() is not None
+        ),
         lambda case: case.denoised(),
         lambda case: (
             f"noise hides a coordinate from local methods ({case.found.hidden:.1f} times what they "
@@ -473,7 +480,7 @@ RULES = (
         lambda case: case.hessian_lle(),
         lambda case: (
             f"{_unexplained(case)}, although the sheet is locally flat: a hole or a notch, around "
-            "which Isomap would stretch it"
+            "which Isomap would stretch it, or few rows, which make paths longer"
         ),
         lambda case: (case.make("LTSA"), case.make("Isomap")),
     ),
@@ -482,8 +489,8 @@ RULES = (
         lambda case: True,
         lambda case: case.make("LTSA"),
         lambda case: (
-            f"{_unexplained(case)}, although the sheet is locally flat: a hole or a notch, which "
-            "tangent spaces tolerate"
+            f"{_unexplained(case)}, although the sheet is locally flat: a hole, a notch or few "
+            "rows, which tangent spaces tolerate"
         ),
         lambda case: (case.make("Isomap"), case.make("PCA")),
     ),
