@@ -3,7 +3,7 @@
 python -m benchmarks.noise.advice --half reporting --first 1150 --count 1230 [--seconds 60]
 python -m benchmarks.noise.advice --half fresh --first 2010 --count 2050
 python -m benchmarks.noise.advice --half reporting --first 1000 --count 1150 --what dimensions
-python -m benchmarks.noise.advice --half reporting --first 1100 --count 1150 --what repeats
+python -m benchmarks.noise.advice --half reporting --first 1150 --count 1180 --what repeats
 
 Cases are measured in the order of their numbers and written to files, which a later run goes on
 with. advice_methods_1000.json holds the errors of every method on 1000 rows at most,
@@ -123,14 +123,16 @@ def measure_repeats(case: Case, known: dict[str, Any]) -> dict[str, Any]:
     """Errors of every method on two draws."""
     if known:
         return known
-    draws = [case.draw(number, min(case.n, ROWS)) for number in (0, 1)]
+    first = measure_methods(case, _read_case("methods", case.name))
+    draw = case.draw(1, min(case.n, ROWS))
     errors = {
         name: [
-            error_of(getattr(unbend, kind)(n_components=case.d, **options), draw) for draw in draws
+            first["errors"][name],
+            error_of(getattr(unbend, kind)(n_components=case.d, **options), draw),
         ]
         for name, (kind, options) in METHODS.items()
     }
-    return {**case.describe(draws[0]), "errors": errors}
+    return {**first, "errors": errors}
 
 
 def measure_dimension(case: Case, known: dict[str, Any]) -> dict[str, Any]:
@@ -236,6 +238,10 @@ def _read(what: str) -> list[dict[str, Any]]:
     return json.loads(FILES[what].read_text()) if FILES[what].exists() else []
 
 
+def _read_case(what: str, name: str) -> dict[str, Any]:
+    return {one["case"]: one for one in _read(what)}.get(name, {})
+
+
 def main() -> None:
     """Measure the cases that are missing, and print the summary."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -259,7 +265,7 @@ def main() -> None:
         if time.process_time() > asked.seconds:
             break
         for what in asked.what:
-            known = {one["case"]: one for one in _read(what)}.get(case.name, {})
+            known = _read_case(what, case.name)
             found = measures[what](case, known)
             if found != known:
                 LOCK.parent.mkdir(exist_ok=True)

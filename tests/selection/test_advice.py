@@ -16,9 +16,10 @@ import unbend
 from tests.cli.program import unbend as run
 from tests.loops import sampled
 from tests.tables.corpus import TABLES
+from unbend.selection.case import Case
 from unbend.selection.findings import measure
 from unbend.selection.inputs import open_data
-from unbend.selection.rules import RULES, Case, decide
+from unbend.selection.rules import RULES, decide
 
 PURPOSES = ("picture", "features", "chart", "clusters")
 WINE = datasets.load_wine(as_frame=True)
@@ -277,6 +278,15 @@ def test_a_picture_of_more_dimensions_says_what_it_loses():
         for Y in (found, *(other.fit_transform(scaled) for other in others))
     ]
     assert max(areas) == areas[0]
+
+
+def test_a_picture_that_leaves_much_of_the_geodesics_shows_neighbourhoods():
+    """Two coordinates that leave half of them cannot hold the data, whatever the dimension is."""
+    for left, name in ((0.5, "NeighborEmbedding"), (0.1, "MetricMDS")):
+        found = replace(FOUND, outside=0.9, residual=0.7, residuals=np.array([0.7, left]))
+        method, why, _ = decide(Case(replace(found, dimension=1), "picture", None, "euclidean"))
+        assert type(method).__name__ == name
+        assert f"leave {left:.0%} of the geodesics" in why
 
 
 def test_closed_data_need_one_coordinate_more_and_the_headline_says_so():

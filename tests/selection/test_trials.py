@@ -7,8 +7,9 @@ import pytest
 
 import unbend
 from tests.loops import sampled
+from unbend.selection.case import Case
 from unbend.selection.findings import LAID_OUT, TOGETHER
-from unbend.selection.rules import Case, decide
+from unbend.selection.rules import decide
 from unbend.selection.trials import chart_parameters, compare_charts, measure_chart
 
 
