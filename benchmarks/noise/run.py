@@ -206,7 +206,7 @@ def main() -> None:
         if case.n > FITTED and case.share == 0:
             # Nothing to denoise, and too many rows to be fitted as they are.
             continue
-        if asked.least <= case.n <= asked.rows and (asked.again or not known):
+        if asked.least <= case.n <= asked.rows and asked.again == bool(known):
             found = measure_again(case, known) if known else measure(case)
             records = [one for one in records if one["case"] != case.name] + found
             asked.results.write_text(json.dumps({"fits": records}, indent=1) + "\n")
