@@ -148,7 +148,7 @@ def measure_auto(score: Trials, method: str) -> dict[str, Any]:
 def measure_again(case: Case, known: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Measure 'auto' again, whose rules have no part in the other errors."""
     score = Trials(case, case.draw(1, most_feet=SCORED))
-    return [{**one, **measure_auto(score, one["method"])} for one in known]
+    return [{**one, **measure_auto(score, one["method"]), "again": True} for one in known]
 
 
 def measure(case: Case) -> list[dict[str, Any]]:
