@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import SpectralProblem, Spectrum, solve
 from unbend.estimators.denoising_options import denoise_param
 from unbend.estimators.neighborhood import (
@@ -19,7 +19,7 @@ from unbend.local import align
 from unbend.memory import reserve
 from unbend.neighbors import METRICS, GraphSpace, PointSpace
 from unbend.neighbors.metrics import EUCLIDEAN
-from unbend.report import Deferred, note, note_later, stage, step, warn
+from unbend.report import Deferred, note, note_later, stage, warn
 from unbend.validation.parameters import FUNCTION, Choice, declare, param
 from unbend.validation.random_state import generator
 
@@ -152,15 +152,17 @@ class AlignmentEmbedding(KernelEmbedding):
         # The pieces overlap, so the kernel has at most half as many entries as they have.
         reserve(6 * entries, f"the kernel of {entries} local entries", "use fewer neighbours")
         offsets, members = neighbors.with_self()
-        bases, done = np.empty((0, 0)), 0
-        for points, indices in neighbors.blocks(AT_ONCE):
-            local = component.space.coordinates(np.column_stack((points, indices)))
-            found = self._bases(local, component.threads)
-            if not done:
-                bases = np.empty((len(members), found.shape[2]))
-            bases[offsets[points, None] + np.arange(found.shape[1])] = found
-            done += len(points)
-            step(done, n)
+        space, threads = component.space, component.block_threads
+        points, indices = next(neighbors.blocks(1))
+        first = self._bases(space.coordinates(np.column_stack((points, indices))), 1)
+        bases = np.empty((len(members), first.shape[2]))
+
+        def work(points: IntArray, indices: IntArray) -> None:
+            local = space.coordinates(np.column_stack((points, indices)))
+            entries = offsets[points, None] + np.arange(local.shape[1])
+            bases[entries] = self._bases(local, component.threads if threads == 1 else 1)
+
+        neighbors.map_blocks(work, AT_ONCE, threads)
         kernel = align(
             n, offsets, members, bases, complement=self.complement, threads=component.threads
         )
