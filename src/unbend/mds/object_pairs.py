@@ -208,11 +208,14 @@ def _by_products(
         sizes *= close
         # No pair: differences of wide rows from themselves would take longer than all the rest.
         np.fill_diagonal(block, np.inf)
-        first, second = np.nonzero(block < sizes)
-        if len(first) > FEW * block.size:
-            return by_differences(rows)
-        differences = points[rows.start + first] - points[rows.start + second]
-        block[first, second] = np.einsum("ij,ij->i", differences, differences)
+        near = block < sizes
+        # Mostly there are none, and to look for their places takes longer than to see that.
+        if near.any():
+            first, second = np.nonzero(near)
+            if len(first) > FEW * block.size:
+                return by_differences(rows)
+            differences = points[rows.start + first] - points[rows.start + second]
+            block[first, second] = np.einsum("ij,ij->i", differences, differences)
         return np.asarray(np.sqrt(block, out=block))
 
     return rows_of
