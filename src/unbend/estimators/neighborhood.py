@@ -99,6 +99,12 @@ class Component:
         """Number of rows."""
         return len(self.neighbors.offsets) - 1
 
+    @property
+    def block_threads(self) -> int:
+        """Threads that compute neighbourhoods; one where a metric may be a user's function."""
+        shared = isinstance(self.space, PointSpace) and self.space.is_euclidean
+        return self.threads if shared else 1
+
     def take(self, rows: IntArray) -> "Component":
         """Restrict to some rows, with all their neighbours."""
         labels = None if self.labels is None else self.labels[rows]
