@@ -124,7 +124,9 @@ class LaplacianEigenmaps(KernelEmbedding):
 
     def _kernel(self, component: Component) -> "LaplacianKernel":
         weight = self._weight(component.neighbors.distances)
-        weights = self._edge_weights(component.space, component.neighbors, weight)
+        weights = self._edge_weights(
+            component.space, component.neighbors, weight, component.threads
+        )
         masses = component.masses
         if masses is not None:
             weights = scale_both_sides(weights, masses)
@@ -140,12 +142,16 @@ class LaplacianEigenmaps(KernelEmbedding):
         measured = not vars(self).get(UNMEASURED)
         return LaplacianKernel(component, problem, weight, degree, self.normalization, measured)
 
-    def _edge_weights(self, space: Space, neighbors: Neighbors, weight: Weight) -> csr_array:
+    def _edge_weights(
+        self, space: Space, neighbors: Neighbors, weight: Weight, threads: int
+    ) -> csr_array:
         """Symmetric weights of the edges; of affinities these themselves, with their loops."""
         if isinstance(space, AffinitySpace):
             return space.affinities
         weights = weights_of(neighbors.distances, weight)
-        return merge_directions(neighbors.offsets, neighbors.indices, weights, self.symmetrization)
+        return merge_directions(
+            neighbors.offsets, neighbors.indices, weights, self.symmetrization, threads
+        )
 
     def _fit_columns(self, X: Any, graph: Any) -> dict[str, Any] | None:
         """Embed rows by the random walk on all pairs (slides (69)).
