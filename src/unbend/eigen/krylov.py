@@ -222,7 +222,7 @@ class KrylovSpace:
     def _pairs(self, count: int, previous: FloatArray) -> RitzPairs:
         """Find them without their residuals."""
         small = self._small[: self.size, : self.size]
-        values, rotation = all_eigenpairs((small + small.T) / 2)
+        values, rotation = all_eigenpairs(small)
         size = float(np.abs(values).max())
         pick = (
             slice(None, self._kept) if self._end == "bottom" else slice(None, -self._kept - 1, -1)

@@ -47,6 +47,7 @@ from unbend._kernels.reference.local_kernels import (
     orthonormal_block,
     place_barycentric,
     ridged_gram,
+    symmetric_eigenpairs,
     thin_products,
 )
 from unbend._kernels.reference.nearest import (
@@ -150,6 +151,7 @@ __all__ = [
     "squared_products",
     "stress",
     "sum_weights",
+    "symmetric_eigenpairs",
     "thin_products",
     "transpose",
     "turn_rows",

@@ -256,3 +256,15 @@ def orthonormal_block(basis: FloatArray, block: FloatArray, well_apart: float) -
         own = np.linalg.solve(root, (own / length).T).T
     block[...] = own
     return float(np.linalg.norm(products))
+
+
+def symmetric_eigenpairs(matrix: FloatArray, values: FloatArray, vectors: FloatArray) -> bool:
+    """Fill the eigenvalues of the mean of a matrix and its transpose, ascending, and unit vectors.
+
+    Vectors (n, n) are rows. False where the iteration does not converge, as for NaN.
+    """
+    if not np.all(np.isfinite(matrix)):
+        return False
+    values[...], columns = np.linalg.eigh((matrix + matrix.T) / 2)
+    vectors[...] = columns.T
+    return True
