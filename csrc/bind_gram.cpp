@@ -60,7 +60,7 @@ bool symmetric_eigenpairs(unbend::Matrix<const double> matrix, Filled values,
         vectors.shape(1) != matrix.shape(0))
         throw std::invalid_argument("the arrays do not fit together");
     nb::gil_scoped_release release;
-    return unbend::SymmetricEigen(matrix.data(), n).run(values.data(), vectors.data());
+    return unbend::SymmetricEigen(matrix.data(), n, n).run(values.data(), vectors.data());
 }
 
 }  // namespace

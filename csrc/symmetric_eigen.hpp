@@ -18,18 +18,24 @@ namespace unbend {
 class SymmetricEigen {
   public:
     // The mean of a matrix (n, n) and its transpose, scaled by a power of two to numbers of at most one.
-    SymmetricEigen(const double *matrix, std::int64_t n)
-        : n_(n), rest_(n * n), turn_(n * n, 0.0), diagonal_(n), beside_(n, 0.0), product_(n) {
+    // Rows of the matrix are `stride` apart; of vectors only the entries from `first` on are found.
+    SymmetricEigen(const double *matrix, std::int64_t stride, std::int64_t n, std::int64_t first = 0)
+        : n_(n), entries_(n - first), rest_(n * n), turn_(n * n, 0.0), vectors_(n * entries_, 0.0),
+          diagonal_(n), beside_(n, 0.0), product_(n) {
         double largest = 0;
-        for (std::int64_t i = 0; i < n * n; ++i) largest = std::max(largest, std::abs(matrix[i]));
+        for (std::int64_t i = 0; i < n; ++i) {
+            if (i >= first) vectors_[i * entries_ + i - first] = 1;
+            for (std::int64_t j = 0; j < n; ++j)
+                largest = std::max(largest, std::abs(matrix[i * stride + j]));
+        }
         int exponent = 0;
         if (std::isfinite(largest)) std::frexp(largest, &exponent);
         scale_ = exponent;
         for (std::int64_t i = 0; i < n; ++i)
             for (std::int64_t j = 0; j <= i; ++j)
                 rest_[i * n + j] = rest_[j * n + i] =
-                    std::ldexp(matrix[i * n + j], -exponent) / 2 +
-                    std::ldexp(matrix[j * n + i], -exponent) / 2;
+                    std::ldexp(matrix[i * stride + j], -exponent) / 2 +
+                    std::ldexp(matrix[j * stride + i], -exponent) / 2;
     }
 
     // Writes eigenvalues, ascending, and eigenvectors, one a row; false where QL does not converge, as for
@@ -38,7 +44,7 @@ class SymmetricEigen {
         bool found = false;
         dispatch([&]() UNBEND_INLINE {
             reduce();
-            accumulate();
+            turn();
             found = iterate();
         });
         if (!found) return false;
@@ -49,7 +55,7 @@ class SymmetricEigen {
         });
         for (std::int64_t i = 0; i < n_; ++i) {
             values[i] = std::ldexp(diagonal_[order[i]], scale_);
-            std::copy_n(&rest_[order[i] * n_], n_, vectors + i * n_);
+            std::copy_n(vectors_.data() + order[i] * entries_, entries_, vectors + i * entries_);
         }
         return true;
     }
@@ -104,20 +110,15 @@ class SymmetricEigen {
         }
     }
 
-    // The product of all reflections, its columns as rows of `rest_`, which is no longer needed.
-    UNBEND_INLINE void accumulate() {
-        const std::int64_t n = n_;
-        std::fill(rest_.begin(), rest_.end(), 0.0);
-        for (std::int64_t i = 0; i < n; ++i) rest_[i * n + i] = 1;
-        for (std::int64_t k = n - 2; k >= 0; --k) {
-            const double *v = &turn_[k * n];
+    // The transposed product of all reflections, its last columns.
+    UNBEND_INLINE void turn() {
+        for (std::int64_t k = 0; k + 1 < n_; ++k) {
+            const double *v = &turn_[k * n_];
             double *p = product_.data();
-            std::fill(p, p + n, 0.0);
-            for (std::int64_t i = k + 1; i < n; ++i) add(v[i], &rest_[i * n], n, p);
-            for (std::int64_t i = k + 1; i < n; ++i) add(-v[i], p, n, &rest_[i * n]);
+            std::fill(p, p + entries_, 0.0);
+            for (std::int64_t i = k + 1; i < n_; ++i) add(v[i], &vectors_[i * entries_], entries_, p);
+            for (std::int64_t i = k + 1; i < n_; ++i) add(-v[i], p, entries_, &vectors_[i * entries_]);
         }
-        for (std::int64_t i = 0; i < n; ++i)
-            for (std::int64_t j = 0; j < i; ++j) std::swap(rest_[i * n + j], rest_[j * n + i]);
     }
 
     // Whether an entry beside the diagonal is rounding of those on it.
@@ -159,7 +160,7 @@ class SymmetricEigen {
             p = sine * t;
             d[i + 1] = g + p;
             g = cosine * t - b;
-            rotate(&rest_[i * n_], &rest_[(i + 1) * n_], cosine, sine);
+            rotate(&vectors_[i * entries_], &vectors_[(i + 1) * entries_], cosine, sine);
         }
         d[low] -= p;
         e[low] = g;
@@ -167,15 +168,15 @@ class SymmetricEigen {
     }
 
     UNBEND_INLINE void rotate(double *lower, double *upper, double cosine, double sine) const {
-        for (std::int64_t k = 0; k < n_; ++k) {
+        for (std::int64_t k = 0; k < entries_; ++k) {
             const double before = upper[k];
             upper[k] = sine * lower[k] + cosine * before;
             lower[k] = cosine * lower[k] - sine * before;
         }
     }
 
-    const std::int64_t n_;
-    std::vector<double> rest_, turn_, diagonal_, beside_, product_;
+    const std::int64_t n_, entries_;
+    std::vector<double> rest_, turn_, vectors_, diagonal_, beside_, product_;
     int scale_ = 0;
 };
 

@@ -153,6 +153,10 @@ class KrylovSpace:
 
     def _orthonormal(self, block: FloatArray) -> FloatArray:
         """Orthonormal basis of the columns of a block that nobody else needs."""
+        if len(block) < SHORT:
+            copy = np.array(block, dtype=np.float64, order="C")
+            if kernels.orthonormal_block(self._all.T[:0], copy, WELL_APART) >= 0:
+                return copy
         if len(block) < TALL:
             return orthonormal_columns(block)
         gram = np.empty((block.shape[1], block.shape[1]))
@@ -302,7 +306,8 @@ class Iteration:
     result takes one pass for `passes_a_check` of those that it took; zero leaves it out.
     `refine` takes the images of the accepted vectors in their place. `best` is how many vectors are
     wanted if not one block. `estimated` residuals are computed only once they seem small enough,
-    and a random block has an excess of about `begin`. `grow` adds blocks of A by one call.
+    and a random block has an excess of about `begin`. `grow` adds blocks of A by one call until the
+    pairs may be accepted.
     """
 
     excess: Callable[[RitzPairs], float]
@@ -397,10 +402,8 @@ def iterate(
             if iteration.grow is None:
                 image = space.add(block)
             else:
-                image = space.grow(
-                    block, looks.wait(space.size // width, depth + 1), iteration.grow
-                )
-            if space.size == full or looks.due(space.size // width):
+                image = space.grow(block, depth + 1 - space.size // width, iteration.grow)
+            if iteration.grow or space.size == full or looks.due(space.size // width):
                 estimated = iteration.estimated and not space.mixed
                 pairs = (space.estimate if estimated else space.ritz)(count, previous)
                 previous = pairs.rotation
@@ -445,10 +448,6 @@ class Looks:
     def __init__(self, first: int, begin: float = inf) -> None:
         self._next = first
         self._last = 0, begin
-
-    def wait(self, blocks: int, most: int) -> int:
-        """Blocks to add to some before the next look, or until there are the most."""
-        return max(1, min(self._next, most) - blocks)
 
     def due(self, blocks: int) -> bool:
         """Whether pairs are looked for in so many blocks."""

@@ -35,7 +35,7 @@ from unbend.validation.scalars import check_count, check_threads
 SPARE = 8
 # Most rows and numbers of the sample of the median, its fewest rows, and largest distance of the
 # mean from it relative to the median distance.
-MIDDLE, MIDDLE_NUMBERS, FEWEST_MIDDLE, OUTSIDE = 1000, 1 << 14, 9, 4.0
+MIDDLE, MIDDLE_NUMBERS, FEWEST_MIDDLE, OUTSIDE = 1000, 1 << 13, 9, 4.0
 # Least number of queries between two calls of the progress callback.
 LEAST = 96
 # Rows of a tile, whose coordinates stay in cache.
@@ -44,6 +44,8 @@ TILE = 480
 BLOCK = 24
 # Multiply-adds between two calls of the progress callback.
 WORK = 4e9
+# Bytes of rows that are centred at once: new memory for all of them costs more than the arithmetic.
+CENTERED = 1 << 21
 # Bytes of queries that are ranked at once, if they are copied.
 RANKED = 1 << 23
 # Columns from which on all products of few rows are BLAS's: panels of longer rows leave the cache.
@@ -170,7 +172,8 @@ class Cloud:
         share = 1.01 * (d + 12) * unit
         least = (d + 1) * float(np.finfo(dtype).tiny) * 2.0**53
         for chunk in _chunks(points):
-            centered = (points[chunk] - self.center) * self.scale
+            centered = points[chunk] - self.center
+            centered *= self.scale
             squares = (1 - share) * np.einsum("ij,ij->i", centered, centered) - least
             yield chunk, centered, squares
 
@@ -200,7 +203,7 @@ def _scale(largest: float) -> float:
 def _chunks(points: FloatArray) -> list[slice]:
     """Blocks of rows, each from a multiple of `BLOCK` on."""
     n, size = len(points), 16 * BLOCK * points.shape[1]
-    blocks = row_chunks(-(-n // BLOCK), size)
+    blocks = row_chunks(-(-n // BLOCK), size, CENTERED)
     return [slice(block.start * BLOCK, min(block.stop * BLOCK, n)) for block in blocks]
 
 
