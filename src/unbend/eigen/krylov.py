@@ -402,8 +402,11 @@ def iterate(
             if iteration.grow is None:
                 image = space.add(block)
             else:
-                image = space.grow(block, depth + 1 - space.size // width, iteration.grow)
-            if iteration.grow or space.size == full or looks.due(space.size // width):
+                image = space.grow(block, (full - space.size) // width, iteration.grow)
+            blocks = space.size // width
+            # Growth that ended early is not looked at, and goes on from a block with a random part.
+            due = blocks >= iteration.checked_from if iteration.grow else looks.due(blocks)
+            if space.size == full or due:
                 estimated = iteration.estimated and not space.mixed
                 pairs = (space.estimate if estimated else space.ritz)(count, previous)
                 previous = pairs.rotation
@@ -414,7 +417,7 @@ def iterate(
                 if excess <= 1:
                     best = space.refined_vectors if iteration.refine else space.vectors
                     return pairs, best(pairs), number + 1
-                looks.record(space.size // width, excess)
+                looks.record(blocks, excess)
             if space.size < full:
                 if expand is None:
                     block = space.orthonormal(image)

@@ -268,3 +268,14 @@ def symmetric_eigenpairs(matrix: FloatArray, values: FloatArray, vectors: FloatA
     values[...], columns = np.linalg.eigh((matrix + matrix.T) / 2)
     vectors[...] = columns.T
     return True
+
+
+def local_gram(points: FloatArray, members: IntArray, threads: int, gram: FloatArray) -> None:
+    """Fill inner products (m, s, s) of the rows of each neighbourhood, relative to its first one.
+
+    Few at a time: all neighbourhoods of long rows would take many times their memory.
+    """
+    for some in row_chunks(len(members), 8 * members.shape[1] * points.shape[1], 1 << 22):
+        block = points[members[some]].astype(np.float64, copy=False)
+        block = block - block[:, :1]
+        gram[some] = block @ block.transpose(0, 2, 1)
