@@ -39,11 +39,12 @@ unbend::Pattern pattern(const Vector<std::int64_t> &row, const Vector<std::int32
     return {static_cast<std::int32_t>(n), row.data(), column.data()};
 }
 
-Analysis analyse(Vector<std::int64_t> row, Vector<std::int32_t> column, double most_flops) {
+Analysis analyse(Vector<std::int64_t> row, Vector<std::int32_t> column, double most_flops,
+                 int threads) {
     const unbend::Pattern graph = pattern(row, column);
     nb::gil_scoped_release release;
     return {std::make_shared<const unbend::Structure>(
-        unbend::analyse(graph, most_flops, check_signals))};
+        unbend::analyse(graph, most_flops, threads, check_signals))};
 }
 
 unbend::Factor factor(const Analysis &analysis, Vector<std::int64_t> row,
@@ -147,7 +148,8 @@ void bind_cholesky(nb::module_ &module) {
              nb::arg("block").noconvert(), nb::arg("count"), nb::arg("well_apart"),
              nb::arg("little"), nb::arg("threads"), nb::arg("wanted") = 0, nb::arg("blocks") = 0,
              nb::arg("tolerance") = 0.0, nb::arg("spread") = 0.0, nb::arg("least_gap") = 0.0);
-    module.def("analyse", &analyse, nb::arg("row"), nb::arg("column"), nb::arg("most_flops"));
+    module.def("analyse", &analyse, nb::arg("row"), nb::arg("column"), nb::arg("most_flops"),
+               nb::arg("threads") = 1);
     module.def("factor", &factor, nb::arg("analysis"), nb::arg("row"), nb::arg("column"),
                nb::arg("values"), nb::arg("shift"), nb::arg("threads"), nb::arg("indefinite") = false);
     module.def("edge_blocks", &edge_blocks, nb::arg("row"), nb::arg("own"), nb::arg("ends"),

@@ -2,7 +2,8 @@
 
 python -m benchmarks.noise.summary [--collect FILE ...]
 
-`--collect` gathers the files of shards into noise.json first.
+`--collect` gathers the files of shards into noise.json first. Cases from `JUDGED` on were measured
+once, after the last rule was set; 'auto' of those before was measured again after rules changed.
 """
 
 import argparse
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 RESULTS = Path(__file__).parent.parent / "noise.json"
-REPORTED = 0.15
+REPORTED, JUDGED = 0.15, 1200
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1.0)
 
 Record = dict[str, Any]
@@ -29,7 +30,14 @@ GROUPS: dict[str, Callable[[Record], bool]] = {
     "outliers without noise": lambda one: one["share"] == 0 and one["noise"] == "outliers",
     "beyond 0.15": lambda one: one["share"] > REPORTED and not _curve(one),
     "Hessian LLE of curves": lambda one: one["share"] <= REPORTED and _curve(one),
+    "scored, up to 1349 rows": lambda one: _scored(one, 0, 1349),
+    "scored, 1350 to 25 000 rows": lambda one: _scored(one, 1350, 25_000),
+    "scored, more rows": lambda one: _scored(one, 25_001, 10**9),
 }
+
+
+def _scored(one: Record, least: int, most: int) -> bool:
+    return one["share"] <= REPORTED and not _curve(one) and least <= one["n"] <= most
 
 
 def _curve(one: Record) -> bool:
@@ -58,6 +66,16 @@ def describe(records: list[Record]) -> dict[str, Any]:
     }
 
 
+def summarize(records: list[Record]) -> dict[str, Any]:
+    """Summarise all groups of some fits."""
+    groups = {name: [one for one in records if belongs(one)] for name, belongs in GROUPS.items()}
+    return {name: describe(some) for name, some in groups.items() if some}
+
+
+def _number(one: Record) -> int:
+    return int(one["case"].split("-")[1])
+
+
 def main() -> None:
     """Collect shards where asked, and print and store the distributions."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -68,8 +86,9 @@ def main() -> None:
     else:
         records = json.loads(RESULTS.read_text())["fits"]
     records.sort(key=lambda one: (one["case"], one["method"]))
-    groups = {name: [one for one in records if belongs(one)] for name, belongs in GROUPS.items()}
-    summary = {name: describe(some) for name, some in groups.items() if some}
+    judged = [one for one in records if _number(one) >= JUDGED]
+    again = [one for one in records if _number(one) < JUDGED]
+    summary = {"judged": summarize(judged), "measured again": summarize(again)}
     RESULTS.write_text(json.dumps({"summary": summary, "fits": records}, indent=1) + "\n")
     print(json.dumps(summary, indent=1))
 

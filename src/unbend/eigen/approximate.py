@@ -249,7 +249,7 @@ def _inverse_products(problem: SpectralProblem, count: int, threads: int) -> App
     if not is_sparse(problem.matrix) or problem.norm == 0:
         return None
     most = inf if problem.nullity else worth_factorising(problem, count)
-    symbolic = analyse(problem.matrix, most)
+    symbolic = analyse(problem.matrix, most, threads)
     if not symbolic.analysis.complete:
         return None
     try:

@@ -127,12 +127,19 @@ class KrylovSpace:
         image = self._apply(block)
         new = slice(self.size, self.size + self._width)
         self.size = new.stop
-        self._all[:, self._trivial + new.start : self._trivial + new.stop] = block
-        self._images[:, new] = image
+        self._store(self._all[:, self._trivial + new.start : self._trivial + new.stop], block)
+        self._store(self._images[:, new], image)
         self._small[: self.size, new] = self._inner(self._blocks, image)
         self._last = image, self._small[: self.size, new].copy()
         self._small[new, : self.size] = self._small[: self.size, new].T
         return image
+
+    def _store(self, columns: FloatArray, block: FloatArray) -> None:
+        """Copy a block into columns of one of the arrays of this space."""
+        if len(block) < TALL:
+            columns[...] = block
+        else:
+            kernels.store_columns(np.ascontiguousarray(block), self._threads, columns.T)
 
     def grow(self, block: FloatArray, blocks: int, grow: "Grow") -> FloatArray:
         """Append a block and up to so many in all of those that follow; return the last image."""

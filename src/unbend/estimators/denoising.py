@@ -102,7 +102,7 @@ class DenoisingStage:
         if sample.n < FEWEST_ROWS or not len(found.sizes):
             return f"{sample.n} distinct rows are too few"
         if found.clustered:
-            return "the rows are clusters, which few neighbours do not connect"
+            return "the rows are clusters and no surface"
         return None
 
     def _doubt(self, found: NoiseMeasurement, sample: Sample) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from unbend.arrays import FloatArray, IntArray, row_chunks
+from unbend.arrays import FloatArray, IntArray, map_parts, row_chunks
 from unbend.neighbors import PointSpace
 from unbend.neighbors.metrics.norms import PNorm
 from unbend.report import step
@@ -15,6 +15,8 @@ from unbend.report import step
 COARSER = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
 # Fraction of close pairs beyond which a whole block is computed by differences.
 FEW = 0.01
+# Blocks of rows that a thread computes between two calls of the callback.
+BATCH = 2
 # Columns from which on distances come from products in double precision too: those of 400 rows of
 # 10 304 columns took four times as long as all of SMACOF. Squares below this share of those of the
 # rows about their mean would lose more than two digits.
@@ -71,12 +73,14 @@ class Pairs:
         def by_differences(rows: slice) -> FloatArray:
             return space.metric.norm.between(features[rows], features[rows.start :])
 
+        # Functions of a user may not be called by several threads.
+        threads = 1
         rows_of: Callable[[slice], FloatArray] = by_differences
         columns = features.shape[1]
         if euclidean_features(space) is not None and (dtype == np.float32 or columns >= WIDE):
             close = (columns + 4) / COARSER if dtype == np.float32 else CLOSE
-            rows_of = _by_products(features, by_differences, close)
-        return cls(space.n, upper_triangle(space.n, dtype, rows_of))
+            rows_of, threads = _by_products(features, by_differences, close), space.workers
+        return cls(space.n, upper_triangle(space.n, dtype, rows_of, threads))
 
     @property
     def precision(self) -> Precision:
@@ -161,16 +165,25 @@ def euclidean_features(space: PointSpace) -> FloatArray | None:
     return np.asarray(space.features, dtype=np.float64)
 
 
-def upper_triangle(n: int, dtype: type, rows_of: Callable[[slice], FloatArray]) -> FloatArray:
+def upper_triangle(
+    n: int, dtype: type, rows_of: Callable[[slice], FloatArray], threads: int = 1
+) -> FloatArray:
     """Gather the upper triangle from blocks of rows; a block starts at its first diagonal entry."""
     values: FloatArray = np.empty(n * (n - 1) // 2, dtype=dtype)
-    place = 0
-    for rows in row_chunks(n, 24 * n, 1 << 24):
-        block = rows_of(rows)
-        for i, row in enumerate(block, 1):
-            values[place : place + len(row) - i] = row[i:]
-            place += len(row) - i
-        step(rows.stop, n)
+
+    def fill(rows: slice) -> None:
+        place = rows.start * n - rows.start * (rows.start + 1) // 2
+        # Threads of a pool do not know what the caller ignores.
+        with np.errstate(over="ignore"):
+            for i, row in enumerate(rows_of(rows), 1):
+                values[place : place + len(row) - i] = row[i:]
+                place += len(row) - i
+
+    chunks = row_chunks(n, 24 * n, 1 << 24)
+    for start in range(0, len(chunks), BATCH * threads):
+        batch = chunks[start : start + BATCH * threads]
+        map_parts(fill, batch, threads)
+        step(batch[-1].stop, n)
     return values
 
 

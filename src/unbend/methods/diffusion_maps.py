@@ -282,7 +282,7 @@ class DiffusionMaps(KernelEmbedding):
         """Affinities of the union graph, each row with itself; given ones above the threshold."""
         space = component.space
         if not isinstance(space, AffinitySpace):
-            return diffusion_weights(component.neighbors, affinity)
+            return diffusion_weights(component.neighbors, affinity, component.threads)
         kept = space.affinities.copy()
         kept.data[kept.data < self.threshold] = 0.0
         kept.eliminate_zeros()
@@ -299,7 +299,8 @@ class DiffusionMaps(KernelEmbedding):
         # The bottom of the Laplacian, not the top of the walk: where eigenvalues crowd below one,
         # only an inverse separates them.
         constant = np.ones((component.n, 1))
-        problem = SpectralProblem(difference(degree, weights), "bottom", constant, degree)
+        matrix = difference(degree, weights, 1.0 / np.sqrt(degree))
+        problem = SpectralProblem(matrix, "bottom", constant, degree, scaled=True)
         return DiffusionKernel(
             component,
             problem,

@@ -27,6 +27,7 @@ from unbend._kernels.reference.layout_graph import (
     hash_rows,
     inner_products,
     laplacian_product,
+    store_columns,
     transpose,
     turn_rows,
 )
@@ -151,6 +152,7 @@ __all__ = [
     "sparse_product",
     "spread_density",
     "squared_products",
+    "store_columns",
     "stress",
     "sum_weights",
     "symmetric_eigenpairs",

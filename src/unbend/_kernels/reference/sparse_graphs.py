@@ -38,7 +38,7 @@ def both_ways(
 
 
 def merge_directions(
-    row: IntArray, column: IntArray, value: FloatArray, how: int
+    row: IntArray, column: IntArray, value: FloatArray, how: int, threads: int = 1
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Offsets, columns and values of symmetric weights; pairs of weight zero are left out.
 
@@ -198,7 +198,7 @@ class Analysis:
         return 2 * self.entries
 
 
-def analyse(row: IntArray, column: IntArray, most_flops: float) -> Analysis:
+def analyse(row: IntArray, column: IntArray, most_flops: float, threads: int = 1) -> Analysis:
     """Order a symmetric CSR pattern and predict its Cholesky factor, or stop at `most_flops`.
 
     Here by the profile after reverse Cuthill–McKee ordering.
