@@ -30,12 +30,12 @@ class SymmetricEigen {
         }
         int exponent = 0;
         if (std::isfinite(largest)) std::frexp(largest, &exponent);
-        scale_ = exponent;
+        scale_ = std::max(exponent, -1000);
+        const double factor = std::ldexp(0.5, -scale_);
         for (std::int64_t i = 0; i < n; ++i)
             for (std::int64_t j = 0; j <= i; ++j)
                 rest_[i * n + j] = rest_[j * n + i] =
-                    std::ldexp(matrix[i * stride + j], -exponent) / 2 +
-                    std::ldexp(matrix[j * stride + i], -exponent) / 2;
+                    factor * matrix[i * stride + j] + factor * matrix[j * stride + i];
     }
 
     // Writes eigenvalues, ascending, and eigenvectors, one a row; false where QL does not converge, as for

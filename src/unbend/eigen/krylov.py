@@ -388,7 +388,8 @@ def find_missed(
         passes=ceil(passes / iteration.passes_a_check),
         checked_from=iteration.depth + 1,
     )
-    _, vectors, found = iterate(beside, rng.standard_normal((problem.n, PROBES)), 1, search)
+    # Values alone decide: no residuals are asked for.
+    _, vectors, found = iterate(beside, rng.standard_normal((problem.n, PROBES)), 0, search)
     return vectors if found else None
 
 
@@ -414,7 +415,8 @@ def iterate(
             # Growth that ended early is not looked at, and goes on from a block with a random part.
             due = blocks >= iteration.checked_from if iteration.grow else looks.due(blocks)
             if space.size == full or due:
-                estimated = iteration.estimated and not space.mixed
+                # Compiled growth has estimated residuals already.
+                estimated = iteration.estimated and not (space.mixed or iteration.grow)
                 pairs = (space.estimate if estimated else space.ritz)(count, previous)
                 previous = pairs.rotation
                 excess = iteration.excess(pairs)

@@ -176,6 +176,8 @@ def components_of(offsets: IntArray, columns: IntArray) -> IntArray:
     kernels.components(
         offsets.astype(np.int64, copy=False), columns.astype(np.int32, copy=False), labels
     )
+    if not labels.any():
+        return np.zeros(len(labels), dtype=np.intp)
     counts = np.bincount(labels)
     rank = np.empty(len(counts), dtype=np.intp)
     rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
