@@ -48,9 +48,10 @@ class _Chart:
 def fit_with_trial(fit: Fit, candidates: Candidates, record: Stage) -> dict[str, Any]:
     """Fit landmarks; where their chart is uneven, try others, and take the most even chart.
 
-    The others are those of landmarks by the smallest patches, of fewer landmarks with wide
-    neighbourhoods, and of the rows. All are measured on the first landmarks. Where landmarks were
-    declined, the rows come first, and landmarks take their place only if their chart is torn.
+    The others are those of landmarks by smaller patches, of fewer landmarks with wide
+    neighbourhoods, and of the rows if they are not too many. All are measured on the first
+    landmarks. Where landmarks were declined, the rows come first, and landmarks take their place
+    only if their chart is torn.
     `record` is the stage of the candidates.
     """
     chosen = _try_landmarks if candidates.declined is None else _try_rows
@@ -67,6 +68,8 @@ def _try_landmarks(fit: Fit, candidates: Candidates) -> tuple[_Chart, _Chart]:
     points = candidates.landmarks.points
     first = _Chart.of(fit, candidates.landmarks, points)
     best = _most_even(fit, candidates, first)
+    if not candidates.tries_rows:
+        return first, best if best.even >= TORN else first
     if best.even >= EVEN and not candidates.is_mild:
         return first, best
     try:
