@@ -261,7 +261,7 @@ class PointSpace(Space):
 
     def coordinates(self, blocks: IntArray) -> FloatArray:
         """Coordinates of the points of each block, up to a rigid motion."""
-        size, columns = blocks.shape[1], self.features.shape[1]
+        size = blocks.shape[1]
         if not self.is_euclidean or self.has_short_rows(size):
             return self._local(self.features[blocks].astype(np.float64, copy=False))
         gram = np.empty((len(blocks), size, size))
