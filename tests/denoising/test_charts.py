@@ -132,7 +132,7 @@ def test_many_rows_are_tried_by_patches_half_way_to_the_smallest(monkeypatch):
 
     monkeypatch.setattr(unbend.LTSA, "_fit_space", fit)
     half = round(np.sqrt(12 * measured))
-    for evenness, taken in (((0.5, 0.7, 0.6), half), ((0.1, 0.2, 0.05), measured)):
+    for evenness, taken in (((0.4, 0.7, 0.6), half), ((0.1, 0.2, 0.05), measured)):
         values = iter(evenness)
         monkeypatch.setattr(
             "unbend.estimators.denoising_trials.chart_evenness",
@@ -142,6 +142,10 @@ def test_many_rows_are_tried_by_patches_half_way_to_the_smallest(monkeypatch):
         model = unbend.LTSA(denoise="auto").fit(rows)
         assert fitted == [measured, half, "few"]
         assert model.report_.stage("denoise").facts["patch_size"] == taken
+    monkeypatch.setattr("unbend.estimators.denoising_trials.chart_evenness", lambda *_: 0.6)
+    fitted.clear()
+    unbend.LTSA(denoise="auto").fit(rows)
+    assert fitted == [measured]
 
 
 def test_even_charts_are_not_tried_again(monkeypatch):
