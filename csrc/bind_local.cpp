@@ -24,11 +24,22 @@ void bind_local(nanobind::module_ &module) {
         [](Blocks points, int d, bool quadratic, int threads, nb::object poll, Bases bases) {
             const Poll ask = poll_of(poll);
             nb::gil_scoped_release release;
-            local_bases(points.data(), points.shape(0), points.shape(1), points.shape(2), d,
-                        quadratic, threads, ask, bases.data());
+            local_bases(GivenPoints{points.data()}, points.shape(0), points.shape(1),
+                        points.shape(2), d, quadratic, threads, ask, bases.data());
         },
         nb::arg("points"), nb::arg("d"), nb::arg("quadratic"), nb::arg("threads"), nb::arg("poll"),
         nb::arg("bases").noconvert());
+    module.def(
+        "gathered_bases",
+        [](Matrix<const double> rows, Matrix<const std::int32_t> members, int d, bool quadratic,
+           int threads, nb::object poll, Bases bases) {
+            const Poll ask = poll_of(poll);
+            nb::gil_scoped_release release;
+            local_bases(GatheredPoints{rows.data(), members.data()}, members.shape(0),
+                        members.shape(1), rows.shape(1), d, quadratic, threads, ask, bases.data());
+        },
+        nb::arg("rows").noconvert(), nb::arg("members").noconvert(), nb::arg("d"),
+        nb::arg("quadratic"), nb::arg("threads"), nb::arg("poll"), nb::arg("bases").noconvert());
     module.def(
         "align_rows",
         [](Vector<std::int64_t> offset, Vector<std::int32_t> member, int threads,

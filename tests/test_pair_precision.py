@@ -1,14 +1,12 @@
 """Pairs of many objects: single precision where stress cannot show it, double elsewhere."""
 
-from threading import get_ident
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
 import unbend
 from tests.loops import sampled
-from unbend.mds import Pairs, object_pairs
+from unbend.mds import Pairs
 from unbend.mds.initialization import classical_stress
 from unbend.neighbors import PointSpace
 from unbend.sklearn import Isomap as ScikitIsomap
@@ -71,28 +69,6 @@ def test_single_precision_pairs_are_right_to_their_last_digit_however_close(colu
     points[2] = points[0]
     found = Pairs.from_points(PointSpace(points), np.float32).dissimilarities
     np.testing.assert_allclose(found, pdist(points), rtol=2e-7)
-
-
-def test_threads_share_pairs_and_change_none(monkeypatch):
-    points = np.random.default_rng(1).normal(size=(3000, 4))
-    workers, fill = set(), object_pairs.map_parts
-
-    def watched(function, parts, threads):
-        def noted(part):
-            workers.add((threads, get_ident()))
-            return function(part)
-
-        return fill(noted, parts, threads)
-
-    monkeypatch.setattr(object_pairs, "map_parts", watched)
-    one, three = (
-        Pairs.from_points(PointSpace(points, workers=count), np.float32).dissimilarities
-        for count in (1, 3)
-    )
-    assert one.tobytes() == three.tobytes()
-    np.testing.assert_allclose(one, pdist(points), rtol=2e-7)
-    assert {ident for threads, ident in workers if threads == 1} == {get_ident()}
-    assert len({ident for threads, ident in workers if threads == 3} - {get_ident()}) > 1
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1.0, 1e100])

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from threading import get_ident
 
 import joblib
 import numpy as np
@@ -15,7 +16,8 @@ from tests.loops import each
 from unbend.datasets import swiss_roll
 from unbend.estimators.landmarks import choose_landmarks
 from unbend.graphs import Paths, geodesics, undirected
-from unbend.neighbors import PointSpace
+from unbend.methods import lle
+from unbend.neighbors import PointSpace, neighbors
 from unbend.registry import METHODS
 from unbend.validation.threads import THREADS_PER_CORE, available_cores, in_new_thread, threads
 
@@ -37,6 +39,23 @@ def test_fit_and_transform_give_the_same_bits_for_any_n_jobs(name):
     one, two = (fitted(name, n_jobs=jobs) for jobs in (1, 2))
     assert one.embedding_.tobytes() == two.embedding_.tobytes()
     assert one.transform(new).tobytes() == two.transform(new).tobytes()
+
+
+def test_threads_share_neighbourhoods_and_change_none(monkeypatch):
+    alone = fitted("LLE", n_jobs=1).embedding_
+    workers, map_parts = set(), neighbors.map_parts
+
+    def watched(function, parts, threads):
+        def noted(part):
+            workers.add(get_ident())
+            return function(part)
+
+        return map_parts(noted, parts, threads)
+
+    monkeypatch.setattr(neighbors, "map_parts", watched)
+    monkeypatch.setattr(lle, "AT_ONCE", 64)
+    assert fitted("LLE", n_jobs=3).embedding_.tobytes() == alone.tobytes()
+    assert len(workers - {get_ident()}) > 1
 
 
 def test_threads_foresee_landmarks_and_change_none(monkeypatch):

@@ -148,7 +148,7 @@ def measure_auto(score: Trials, method: str) -> dict[str, Any]:
 def measure_again(case: Case, known: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Measure 'auto' again, whose rules have no part in the other errors."""
     score = Trials(case, case.draw(1, most_feet=SCORED))
-    return [{**one, **measure_auto(score, one["method"])} for one in known]
+    return [{**one, **measure_auto(score, one["method"]), "again": True} for one in known]
 
 
 def measure(case: Case) -> list[dict[str, Any]]:
@@ -206,7 +206,7 @@ def main() -> None:
         if case.n > FITTED and case.share == 0:
             # Nothing to denoise, and too many rows to be fitted as they are.
             continue
-        if asked.least <= case.n <= asked.rows and (asked.again or not known):
+        if asked.least <= case.n <= asked.rows and asked.again == bool(known):
             found = measure_again(case, known) if known else measure(case)
             records = [one for one in records if one["case"] != case.name] + found
             asked.results.write_text(json.dumps({"fits": records}, indent=1) + "\n")

@@ -2,8 +2,8 @@
 
 python -m benchmarks.noise.summary [--collect FILE ...]
 
-`--collect` gathers the files of shards into noise.json first. Cases from `JUDGED` on were measured
-once, after the last rule was set; 'auto' of those before was measured again after rules changed.
+`--collect` gathers the files of shards into noise.json first. Judged cases were measured once,
+after the last rule was set; 'auto' of the others was measured again after rules changed.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 RESULTS = Path(__file__).parent.parent / "noise.json"
-REPORTED, JUDGED = 0.15, 1200
+REPORTED = 0.15
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 1.0)
 
 Record = dict[str, Any]
@@ -72,10 +72,6 @@ def summarize(records: list[Record]) -> dict[str, Any]:
     return {name: describe(some) for name, some in groups.items() if some}
 
 
-def _number(one: Record) -> int:
-    return int(one["case"].split("-")[1])
-
-
 def main() -> None:
     """Collect shards where asked, and print and store the distributions."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -86,8 +82,8 @@ def main() -> None:
     else:
         records = json.loads(RESULTS.read_text())["fits"]
     records.sort(key=lambda one: (one["case"], one["method"]))
-    judged = [one for one in records if _number(one) >= JUDGED]
-    again = [one for one in records if _number(one) < JUDGED]
+    judged = [one for one in records if not one.get("again")]
+    again = [one for one in records if one.get("again")]
     summary = {"judged": summarize(judged), "measured again": summarize(again)}
     RESULTS.write_text(json.dumps({"summary": summary, "fits": records}, indent=1) + "\n")
     print(json.dumps(summary, indent=1))

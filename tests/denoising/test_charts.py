@@ -118,6 +118,36 @@ def test_landmarks_that_are_hardly_more_even_are_not_taken(half, number, method)
     assert np.array_equal(auto.embedding_, plain.embedding_)
 
 
+def test_many_rows_are_tried_by_patches_half_way_to_the_smallest(monkeypatch):
+    """Beyond the rows that are fitted as they are landmarks are still compared with each other."""
+    rows = s_curve(1200, noise=0.1, random_state=0).points
+    monkeypatch.setattr("unbend.estimators.denoising.TRIED_ROWS", 1000)
+    measured = unbend.LTSA(denoise="auto").fit(rows).report_.stage("denoise").facts["patch_size"]
+    fitted = []
+    whole = unbend.LTSA._fit_space
+
+    def fit(self, space, y, graph, landmarks):
+        fitted.append(landmarks.patch_size if landmarks.neighbors == 1 else "few")
+        return whole(self, space, y, graph, landmarks)
+
+    monkeypatch.setattr(unbend.LTSA, "_fit_space", fit)
+    half = round(np.sqrt(12 * measured))
+    for evenness, taken in (((0.4, 0.7, 0.6), half), ((0.1, 0.2, 0.05), measured)):
+        values = iter(evenness)
+        monkeypatch.setattr(
+            "unbend.estimators.denoising_trials.chart_evenness",
+            lambda *_, values=values: next(values),
+        )
+        fitted.clear()
+        model = unbend.LTSA(denoise="auto").fit(rows)
+        assert fitted == [measured, half, "few"]
+        assert model.report_.stage("denoise").facts["patch_size"] == taken
+    monkeypatch.setattr("unbend.estimators.denoising_trials.chart_evenness", lambda *_: 0.6)
+    fitted.clear()
+    unbend.LTSA(denoise="auto").fit(rows)
+    assert fitted == [measured]
+
+
 def test_even_charts_are_not_tried_again(monkeypatch):
     rows = s_curve(1200, noise=0.1, random_state=0).points
     fitted = []

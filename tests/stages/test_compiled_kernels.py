@@ -72,6 +72,12 @@ def test_local_bases_span_what_the_twin_spans(native, quadratic, rng, d, spare, 
     shape = (70, s, d * (d + 1) // 2 if quadratic else 1 + d)
     expected = filled(shape, reference.local_bases, points, d, quadratic, 1)
     found = [filled(shape, native.local_bases, points, d, quadratic, t) for t in THREADS]
+    rows, members = points.reshape(-1, d + 1), np.arange(70 * s, dtype=np.int32).reshape(70, s)
+    relative = filled(shape, native.local_bases, points - points[:, :1], d, quadratic, 1)
+    for kernels in (reference, native):
+        gathered = filled(shape, kernels.gathered_bases, rows, members, d, quadratic, 1)
+        if kernels is native:
+            assert gathered.tobytes() == relative.tobytes()
     gaps = np.linalg.svd(chart - chart.mean(axis=1, keepdims=True), compute_uv=False)
     # Tangents turn by rounding over the gap of the singular values, quadratics more.
     turn = 1e5 if quadratic else 1e3

@@ -17,7 +17,8 @@ from unbend.report import Stage, Trial, trial
 # them it has to be clearly more even than that of the rows, which is this share of it at most.
 EVEN, TORN, NEARLY = 0.9, 0.25, 0.9
 # Where landmarks were declined none is taken that is less even than this, as all of rows without a
-# surface are, nor any if that of the rows is as even as `WHOLE`.
+# surface are, nor any if that of the rows is as even as `WHOLE`; of more rows than are tried, nor
+# are other landmarks if the chart of the first is.
 DOUBTFUL, WHOLE = 0.3, 0.5
 # Where noise is mild: the fault of the chart of the rows, over that of landmarks, up to which both
 # are alike, and the one that no projection has biased is taken.
@@ -48,9 +49,10 @@ class _Chart:
 def fit_with_trial(fit: Fit, candidates: Candidates, record: Stage) -> dict[str, Any]:
     """Fit landmarks; where their chart is uneven, try others, and take the most even chart.
 
-    The others are those of landmarks by the smallest patches, of fewer landmarks with wide
-    neighbourhoods, and of the rows. All are measured on the first landmarks. Where landmarks were
-    declined, the rows come first, and landmarks take their place only if their chart is torn.
+    The others are those of landmarks by smaller patches, of fewer landmarks with wide
+    neighbourhoods, and of the rows if they are not too many. All are measured on the first
+    landmarks. Where landmarks were declined, the rows come first, and landmarks take their place
+    only if their chart is torn.
     `record` is the stage of the candidates.
     """
     chosen = _try_landmarks if candidates.declined is None else _try_rows
@@ -66,7 +68,11 @@ def _try_landmarks(fit: Fit, candidates: Candidates) -> tuple[_Chart, _Chart]:
     """Return the chart of landmarks, and the one that is taken."""
     points = candidates.landmarks.points
     first = _Chart.of(fit, candidates.landmarks, points)
+    if first.even >= WHOLE and not candidates.tries_rows:
+        return first, first
     best = _most_even(fit, candidates, first)
+    if not candidates.tries_rows:
+        return first, best if best.even >= TORN else first
     if best.even >= EVEN and not candidates.is_mild:
         return first, best
     try:

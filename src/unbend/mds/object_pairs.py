@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from unbend.arrays import FloatArray, IntArray, map_parts, row_chunks
+from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors import PointSpace
 from unbend.neighbors.metrics.norms import PNorm
 from unbend.report import step
@@ -15,8 +15,6 @@ from unbend.report import step
 COARSER = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
 # Fraction of close pairs beyond which a whole block is computed by differences.
 FEW = 0.01
-# Blocks of rows that a thread computes between two calls of the callback.
-BATCH = 2
 # Columns from which on distances come from products in double precision too: those of 400 rows of
 # 10 304 columns took four times as long as all of SMACOF. Squares below this share of those of the
 # rows about their mean would lose more than two digits.
@@ -73,14 +71,12 @@ class Pairs:
         def by_differences(rows: slice) -> FloatArray:
             return space.metric.norm.between(features[rows], features[rows.start :])
 
-        # Functions of a user may not be called by several threads.
-        threads = 1
         rows_of: Callable[[slice], FloatArray] = by_differences
         columns = features.shape[1]
         if euclidean_features(space) is not None and (dtype == np.float32 or columns >= WIDE):
             close = (columns + 4) / COARSER if dtype == np.float32 else CLOSE
-            rows_of, threads = _by_products(features, by_differences, close), space.workers
-        return cls(space.n, upper_triangle(space.n, dtype, rows_of, threads))
+            rows_of = _by_products(features, by_differences, close)
+        return cls(space.n, upper_triangle(space.n, dtype, rows_of))
 
     @property
     def precision(self) -> Precision:
@@ -165,25 +161,17 @@ def euclidean_features(space: PointSpace) -> FloatArray | None:
     return np.asarray(space.features, dtype=np.float64)
 
 
-def upper_triangle(
-    n: int, dtype: type, rows_of: Callable[[slice], FloatArray], threads: int = 1
-) -> FloatArray:
+def upper_triangle(n: int, dtype: type, rows_of: Callable[[slice], FloatArray]) -> FloatArray:
     """Gather the upper triangle from blocks of rows; a block starts at its first diagonal entry."""
     values: FloatArray = np.empty(n * (n - 1) // 2, dtype=dtype)
-
-    def fill(rows: slice) -> None:
-        place = rows.start * n - rows.start * (rows.start + 1) // 2
-        # Threads of a pool do not know what the caller ignores.
-        with np.errstate(over="ignore"):
-            for i, row in enumerate(rows_of(rows), 1):
-                values[place : place + len(row) - i] = row[i:]
-                place += len(row) - i
-
-    chunks = row_chunks(n, 24 * n, 1 << 24)
-    for start in range(0, len(chunks), BATCH * threads):
-        batch = chunks[start : start + BATCH * threads]
-        map_parts(fill, batch, threads)
-        step(batch[-1].stop, n)
+    place = 0
+    # Not by threads: blocks are new memory, which a process gets for one thread at a time.
+    for rows in row_chunks(n, 24 * n, 1 << 24):
+        pieces = [row[i:] for i, row in enumerate(rows_of(rows), 1)]
+        size = sum(map(len, pieces))
+        np.concatenate(pieces, out=values[place : place + size], casting="same_kind")
+        place += size
+        step(rows.stop, n)
     return values
 
 
@@ -208,11 +196,14 @@ def _by_products(
         sizes *= close
         # No pair: differences of wide rows from themselves would take longer than all the rest.
         np.fill_diagonal(block, np.inf)
-        first, second = np.nonzero(block < sizes)
-        if len(first) > FEW * block.size:
-            return by_differences(rows)
-        differences = points[rows.start + first] - points[rows.start + second]
-        block[first, second] = np.einsum("ij,ij->i", differences, differences)
+        near = block < sizes
+        # Mostly there are none, and to look for their places takes longer than to see that.
+        if near.any():
+            first, second = np.nonzero(near)
+            if len(first) > FEW * block.size:
+                return by_differences(rows)
+            differences = points[rows.start + first] - points[rows.start + second]
+            block[first, second] = np.einsum("ij,ij->i", differences, differences)
         return np.asarray(np.sqrt(block, out=block))
 
     return rows_of

@@ -263,7 +263,7 @@ class PointSpace(Space):
     def coordinates(self, blocks: IntArray) -> FloatArray:
         """Coordinates of the points of each block, up to a rigid motion."""
         size, columns = blocks.shape[1], self.features.shape[1]
-        if not self.is_euclidean or columns <= size:
+        if not self.is_euclidean or self.has_short_rows(size):
             return self._local(self.features[blocks].astype(np.float64, copy=False))
         gram = np.empty((len(blocks), size, size))
         # Few at a time: all neighbourhoods of long rows would take many times their memory.
@@ -288,6 +288,10 @@ class PointSpace(Space):
     def is_euclidean(self) -> bool:
         """Whether distances are Euclidean norms of differences of features."""
         return isinstance(self.metric.norm, PNorm) and self.metric.norm.p == 2
+
+    def has_short_rows(self, size: int) -> bool:
+        """Whether features are coordinates of blocks of so many points, none too many."""
+        return self.is_euclidean and self.features.shape[1] <= size
 
     def _local(self, block: FloatArray) -> FloatArray:
         if not self.is_euclidean:

@@ -26,6 +26,20 @@ def local_bases(
     bases[...] = _quadratics(affine) if quadratic else affine
 
 
+def gathered_bases(
+    rows: FloatArray,
+    members: IntArray,
+    d: int,
+    quadratic: bool,
+    threads: int,
+    poll: Poll,
+    bases: FloatArray,
+) -> None:
+    """Do what `local_bases` does, for neighbourhoods (m, s) given as numbers of rows (n, r)."""
+    points = rows[members]
+    local_bases(points - points[:, :1], d, quadratic, threads, poll, bases)
+
+
 def _quadratics(affine: FloatArray) -> FloatArray:
     tangent = affine[:, :, 1:]
     first, second = np.triu_indices(tangent.shape[2])
