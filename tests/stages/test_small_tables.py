@@ -49,21 +49,6 @@ def test_merged_directions_are_those_of_the_dense_matrix(name, how, rng):
 
 
 @every_kernel
-def test_threads_change_nothing_in_merged_directions(name, rng):
-    n, edges = 3000, 60_000
-    offsets, columns, weights = random_graph(rng, n, edges)
-    one, two, three = (
-        kernels(name).merge_directions(offsets, columns, weights, 0, threads)
-        for threads in (1, 2, 3)
-    )
-    dense = csr_array((weights, columns, offsets), shape=(n, n)).toarray()
-    found = csr_array((one[2], one[1], one[0]), shape=(n, n))
-    assert np.array_equal(found.toarray(), np.maximum(dense, dense.T))
-    for more in (two, three):
-        assert all(np.array_equal(a, b) for a, b in zip(one, more, strict=True))
-
-
-@every_kernel
 def test_scaled_difference_is_that_of_dense_matrices(name, rng):
     n = 31
     row, column, value = reference.merge_directions(*random_graph(rng, n, 200), 2)

@@ -144,11 +144,11 @@ def symmetric_part(weights: csr_array, how: How) -> csr_array:
 
 
 def merge_directions(
-    offsets: IntArray, columns: IntArray, weights: FloatArray, how: How, threads: int = 1
+    offsets: IntArray, columns: IntArray, weights: FloatArray, how: How
 ) -> "CompressedRows":
     """Do what `symmetrize` does, with compressed rows of which no edge is stored twice."""
     merged = kernels.merge_directions(
-        *_compressed(offsets, columns, weights), ("max", "min", "mean").index(how), threads
+        *_compressed(offsets, columns, weights), ("max", "min", "mean").index(how)
     )
     return CompressedRows(*merged)
 

@@ -123,7 +123,7 @@ class LaplacianEigenmaps(KernelEmbedding):
 
     def _kernel(self, component: Component) -> "LaplacianKernel":
         weight = self._weight(component.neighbors.distances)
-        weights = self._edge_rows(component.space, component.neighbors, weight, component.threads)
+        weights = self._edge_rows(component.space, component.neighbors, weight)
         masses = component.masses
         if masses is not None:
             weights = CompressedRows.of(scale_both_sides(weights.matrix(), masses))
@@ -139,16 +139,12 @@ class LaplacianEigenmaps(KernelEmbedding):
         measured = not vars(self).get(UNMEASURED)
         return LaplacianKernel(component, problem, weight, degree, self.normalization, measured)
 
-    def _edge_rows(
-        self, space: Space, neighbors: Neighbors, weight: Weight, threads: int
-    ) -> CompressedRows:
+    def _edge_rows(self, space: Space, neighbors: Neighbors, weight: Weight) -> CompressedRows:
         """Symmetric weights of the edges; of affinities these themselves, with their loops."""
         if isinstance(space, AffinitySpace):
             return CompressedRows.of(space.affinities)
         weights = weights_of(neighbors.distances, weight)
-        return merge_directions(
-            neighbors.offsets, neighbors.indices, weights, self.symmetrization, threads
-        )
+        return merge_directions(neighbors.offsets, neighbors.indices, weights, self.symmetrization)
 
     def _fit_columns(self, X: Any, graph: Any) -> dict[str, Any] | None:
         """Embed rows by the random walk on all pairs (slides (69)).

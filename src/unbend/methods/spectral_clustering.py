@@ -149,7 +149,7 @@ class SpectralClustering(ClusterMixin, Model):
         weight = eigenmaps._edge_weight
         if weight is None:
             return float("nan")
-        weights = eigenmaps._edge_rows(found.space, found.neighbors, weight, threads=1)
+        weights = eigenmaps._edge_rows(found.space, found.neighbors, weight)
         return normalized_cut(weights.matrix(), self.labels_[found.first])
 
     @property
