@@ -1,6 +1,9 @@
+#include <stdexcept>
+
 #include "align.hpp"
 #include "bind.hpp"
 #include "local_bases.hpp"
+#include "local_gram.hpp"
 
 namespace unbend {
 
@@ -13,6 +16,25 @@ Cover cover_of(const Vector<std::int64_t> &offset, const Vector<std::int32_t> &m
                std::size_t points) {
     return Cover(static_cast<std::int64_t>(points),
                  static_cast<std::int64_t>(offset.shape(0)) - 1, offset.data(), member.data());
+}
+
+template <typename Number>
+void bind_gram_of(nb::module_ &module) {
+    module.def(
+        "local_gram",
+        [](Matrix<const Number> points, Matrix<const std::int32_t> members, int threads, Bases gram) {
+            const auto count = static_cast<std::int64_t>(members.shape(0));
+            const auto size = static_cast<std::int64_t>(members.shape(1));
+            if (gram.shape(0) != members.shape(0) || gram.shape(1) != members.shape(1) ||
+                gram.shape(2) != members.shape(1) || size == 0)
+                throw std::invalid_argument("the arrays do not fit together");
+            nb::gil_scoped_release release;
+            local_gram(Neighborhoods<Number>{points.data(), static_cast<std::int64_t>(points.shape(1)),
+                                             members.data(), size},
+                       count, threads, gram.data());
+        },
+        nb::arg("points").noconvert(), nb::arg("members").noconvert(), nb::arg("threads"),
+        nb::arg("gram").noconvert());
 }
 
 }  // namespace unbend
@@ -29,6 +51,8 @@ void bind_local(nanobind::module_ &module) {
         },
         nb::arg("points"), nb::arg("d"), nb::arg("quadratic"), nb::arg("threads"), nb::arg("poll"),
         nb::arg("bases").noconvert());
+    bind_gram_of<float>(module);
+    bind_gram_of<double>(module);
     module.def(
         "gathered_bases",
         [](Matrix<const double> rows, Matrix<const std::int32_t> members, int d, bool quadratic,

@@ -68,13 +68,13 @@ nb::tuple both_ways(Vector<std::int64_t> row, Vector<std::int32_t> column, Vecto
 }
 
 nb::tuple merge_directions(Vector<std::int64_t> row, Vector<std::int32_t> column,
-                           Vector<double> value, int how, int threads) {
+                           Vector<double> value, int how) {
     if (how < 0 || how > 2) throw std::invalid_argument("directions are merged in three ways");
     unbend::Compressed<double> result;
     {
         nb::gil_scoped_release release;
         result = unbend::merge_directions(length(row.shape(0)) - 1, row.data(), column.data(),
-                                          value.data(), static_cast<unbend::Merge>(how), threads);
+                                          value.data(), static_cast<unbend::Merge>(how));
     }
     return nb::make_tuple(owned(std::move(result.row)), owned(std::move(result.column)),
                           owned(std::move(result.value)));
@@ -158,7 +158,7 @@ void bind_neighbors(nb::module_ &module) {
     module.def("both_ways", &both_ways, nb::arg("row"), nb::arg("column"), nb::arg("value"),
                nb::arg("absent"));
     module.def("merge_directions", &merge_directions, nb::arg("row"), nb::arg("column"),
-               nb::arg("value"), nb::arg("how"), nb::arg("threads") = 1);
+               nb::arg("value"), nb::arg("how"));
     module.def("components", &components, nb::arg("row"), nb::arg("column"),
                nb::arg("labels").noconvert());
     module.def("spanning_trees", &spanning_trees, nb::arg("indices").noconvert(),

@@ -3,10 +3,7 @@
 
 #include <cstdint>
 #include <limits>
-#include <utility>
 #include <vector>
-
-#include "poll.hpp"
 
 namespace unbend {
 
@@ -21,34 +18,22 @@ struct Compressed {
 };
 
 // Transposition by counting; the columns of the result are sorted in every row, and edges stored
-// twice stay in their order. Every thread reads all edges and takes those of its columns.
+// twice stay in their order.
 template <typename Real>
 Compressed<Real> transposed(std::int64_t n, const std::int64_t *row, const std::int32_t *column,
-                            const Real *value, int threads = 1) {
+                            const Real *value) {
     const std::int64_t count = row[n];
     Compressed<Real> result{std::vector<std::int64_t>(n + 1), std::vector<std::int32_t>(count),
                             std::vector<Real>(count)};
-    const int parts = threads_for(20.0 * count, limit_threads(threads));
-    const auto share = [&](const auto &body) {
-        run_tasks(parts, parts, [] { return 0; }, [&](int, std::int64_t t) {
-            body(static_cast<std::int32_t>(t * n / parts), static_cast<std::int32_t>((t + 1) * n / parts));
-        });
-    };
-    share([&](std::int32_t first, std::int32_t last) {
-        for (std::int64_t e = 0; e < count; ++e)
-            if (column[e] >= first && column[e] < last) ++result.row[column[e] + 1];
-    });
+    for (std::int64_t e = 0; e < count; ++e) ++result.row[column[e] + 1];
     for (std::int64_t v = 0; v < n; ++v) result.row[v + 1] += result.row[v];
     std::vector<std::int64_t> next(result.row.begin(), result.row.end() - 1);
-    share([&](std::int32_t first, std::int32_t last) {
-        for (std::int64_t v = 0; v < n; ++v)
-            for (std::int64_t e = row[v]; e < row[v + 1]; ++e) {
-                if (column[e] < first || column[e] >= last) continue;
-                const std::int64_t place = next[column[e]]++;
-                result.column[place] = static_cast<std::int32_t>(v);
-                result.value[place] = value[e];
-            }
-    });
+    for (std::int64_t v = 0; v < n; ++v)
+        for (std::int64_t e = row[v]; e < row[v + 1]; ++e) {
+            const std::int64_t place = next[column[e]]++;
+            result.column[place] = static_cast<std::int32_t>(v);
+            result.value[place] = value[e];
+        }
     return result;
 }
 
@@ -103,16 +88,17 @@ inline double merge(double forth, double back, Merge how) {
     return (forth < back) == (how == Merge::larger) ? back : forth;
 }
 
-// The rows `first` to `last` of merged weights, as a matrix of their own.
-inline Compressed<double> merge_rows(const Compressed<double> &forth, const Compressed<double> &back,
-                                     std::int64_t first, std::int64_t last, Merge how) {
-    Compressed<double> result{{0}, {}, {}};
-    const std::int64_t most =
-        forth.row[last] - forth.row[first] + back.row[last] - back.row[first];
-    result.row.reserve(last - first + 1);
-    result.column.reserve(most);
-    result.value.reserve(most);
-    for (std::int64_t v = first; v < last; ++v) {
+// Of an edge stored twice the last counts.
+inline Compressed<double> merge_directions(std::int64_t n, const std::int64_t *row,
+                                           const std::int32_t *column, const double *value,
+                                           Merge how) {
+    const Compressed<double> back = transposed(n, row, column, value);
+    const Compressed<double> forth =
+        transposed(n, back.row.data(), back.column.data(), back.value.data());
+    Compressed<double> result{std::vector<std::int64_t>(n + 1), {}, {}};
+    result.column.reserve(2 * row[n]);
+    result.value.reserve(2 * row[n]);
+    for (std::int64_t v = 0; v < n; ++v) {
         std::int64_t f = forth.row[v], b = back.row[v];
         const std::int64_t f_end = forth.row[v + 1], b_end = back.row[v + 1];
         while (f < f_end || b < b_end) {
@@ -127,31 +113,7 @@ inline Compressed<double> merge_rows(const Compressed<double> &forth, const Comp
             result.column.push_back(w);
             result.value.push_back(merged);
         }
-        result.row.push_back(static_cast<std::int64_t>(result.column.size()));
-    }
-    return result;
-}
-
-// Of an edge stored twice the last counts.
-inline Compressed<double> merge_directions(std::int64_t n, const std::int64_t *row,
-                                           const std::int32_t *column, const double *value,
-                                           Merge how, int threads) {
-    const Compressed<double> back = transposed(n, row, column, value, threads);
-    const Compressed<double> forth =
-        transposed(n, back.row.data(), back.column.data(), back.value.data(), threads);
-    const int parts = threads_for(40.0 * row[n], limit_threads(threads));
-    if (parts == 1) return merge_rows(forth, back, 0, n, how);
-    std::vector<Compressed<double>> pieces(parts);
-    run_tasks(parts, parts, [] { return 0; }, [&](int, std::int64_t t) {
-        pieces[t] = merge_rows(forth, back, t * n / parts, (t + 1) * n / parts, how);
-    });
-    Compressed<double> result = std::move(pieces[0]);
-    for (int t = 1; t < parts; ++t) {
-        const auto before = static_cast<std::int64_t>(result.column.size());
-        for (std::size_t v = 1; v < pieces[t].row.size(); ++v)
-            result.row.push_back(before + pieces[t].row[v]);
-        result.column.insert(result.column.end(), pieces[t].column.begin(), pieces[t].column.end());
-        result.value.insert(result.value.end(), pieces[t].value.begin(), pieces[t].value.end());
+        result.row[v + 1] = static_cast<std::int64_t>(result.column.size());
     }
     return result;
 }

@@ -1,16 +1,16 @@
 """Advice: errors of the method that `suggest` names against those of all methods.
 
-python -m benchmarks.noise.advice --half reporting --first 1150 --count 1230 [--seconds 60]
-python -m benchmarks.noise.advice --half fresh --first 2010 --count 2050
+python -m benchmarks.noise.advice --half reporting --first 1150 --count 1210 [--seconds 60]
+python -m benchmarks.noise.advice --half fresh --first 2010 --count 2037
 python -m benchmarks.noise.advice --half reporting --first 1000 --count 1150 --what dimensions
-python -m benchmarks.noise.advice --half reporting --first 1150 --count 1180 --what repeats
+python -m benchmarks.noise.advice --half reporting --first 1150 --count 1190 --what repeats
 
 Cases are measured in the order of their numbers and written to files, which a later run goes on
 with. advice_methods_1000.json holds the errors of every method on 1000 rows at most,
 advice_1000.json what `suggest(for_="chart")` found there, and the error of its method;
 advice_dimensions.json holds the dimension alone, on 2000 rows at most, and advice_repeats.json the
 errors of every method on two draws: how often the best on one is within a tenth of the best on the
-other, which no advice that does not look at the charts of a draw itself can exceed by much.
+other, as advice would be that knows the best method of a surface, but not of its rows.
 
 Rules were calibrated on `seen` and `fresh` from number 1000 to 1999, `folded`, and failures of
 `reporting` up to 1037, and judged once on `reporting` from number 1150 and `fresh` from 2010 on.

@@ -61,6 +61,26 @@ def test_places_by_paths_equal_the_twin(native, dtype, rng, rows, ends, k, new):
     assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
 
 
+@precisions
+@LAW
+@given(rngs, st.integers(1, 30), st.integers(1, 700), st.integers(1, 14), st.integers(0, 20))
+def test_inner_products_of_neighborhoods_equal_the_twin(
+    native, dtype, rng, rows, columns, size, count
+):
+    points = (1e3 + rng.normal(size=(rows, columns))).astype(dtype)
+    members = rng.integers(0, rows, (count, size)).astype(np.int32)
+    expected = np.full((count, size, size), np.nan)
+    reference.local_gram(points, members, 1, expected)
+    found = [np.full_like(expected, np.nan) for _ in THREADS]
+    for threads, gram in zip(THREADS, found, strict=True):
+        native.local_gram(points, members, threads, gram)
+    length = np.sqrt(np.einsum("mii->mi", expected))
+    slack = 4 * columns * EPS * length[:, :, None] * length[:, None]
+    assert (np.abs(found[0] - expected) <= slack).all()
+    assert (found[0] == found[0].transpose(0, 2, 1)).all()
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+
+
 @pytest.mark.parametrize("quadratic", [False, True])
 @LAW
 @given(rngs, st.integers(1, 3), st.integers(0, 5), st.integers(-100, 100))

@@ -104,7 +104,7 @@ class Nystrom:
         # The columns were those of the dual matrix: the values are v'Kv, near the right end.
         values, vectors = values[:asked], vectors[:, :asked]
         small = vectors.T @ np.asarray(problem.matrix @ vectors)
-        values, turn = all_eigenpairs((small + small.T) / 2)
+        values, turn = all_eigenpairs(small)
         return Eigenpairs(values, vectors @ turn)
 
 

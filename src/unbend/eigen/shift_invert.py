@@ -195,7 +195,7 @@ def factorise(
     problem: SpectralProblem, symbolic: Symbolic, threads: int, shift: float | None = None
 ) -> "Factor":
     """Factorise the shifted matrix; the shift is relative to the diagonal."""
-    mean = float(np.mean(np.abs(problem.matrix.diagonal())))
+    mean = float(np.abs(problem.matrix.diagonal()).sum()) / problem.n
     shift = shift or (1e-12 if problem.nullity else 1e-10)
     factor = symbolic.factor(shift * (mean if mean > 0 else 1.0), threads)
     note(factor_entries=factor.entries, raised_pivots=factor.replaced)
