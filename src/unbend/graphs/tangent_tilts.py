@@ -15,11 +15,11 @@ TILTED = 0.5
 # An edge that leaves both planes, in the mean, is suspicious from this multiple of the median edge
 # at either end on: a gap between sheets is wider than their spacing, a tight bend is not.
 SHORT = 1.0
-# Edges longer than this multiple of the third quartile at both ends are suspicious in any case, and
-# those at one end if they leave a plane: a short circuit turns the planes of its own ends towards
-# itself, and an edge over a right-angled crease is not longer than others. An edge so long at its
-# own end has no part in the plane there.
-LONG = 1.5
+# Edges longer than the first multiple of the third quartile at both ends are suspicious anyway,
+# and from the second on at one end if they leave a plane: a short circuit turns the planes of its
+# own ends towards itself, and an edge over a right-angled crease is not longer than others. An edge
+# longer than the first at its own end has no part in the plane there.
+LONG, ONE_SIDED = 1.5, 1.25
 # A neighbourhood is rough where its variance outside the plane is more than this multiple of the
 # median plus this share; its plane is then that of a neighbour.
 ROUGH, ROUGH_SHARE = 3.0, 0.01
@@ -72,7 +72,7 @@ def suspicious_pairs(space: Space, neighbors: Neighbors, d: int | None) -> EdgeP
     if few + 1 < 2 * (d + 1):
         raise Undetermined(f"{few} neighbours are too few for {d}-dimensional tangent planes")
     planes = neighbors.select(~doubtful)
-    foreign = planes.distances > LONG * far[planes.indices]
+    foreign = planes.distances > ONE_SIDED * far[planes.indices]
     here, there, outside = _sines_at_ends(space, planes, d, foreign)
     turned = here > TURNED
     if np.mean(turned) > DISORDER:
@@ -97,7 +97,7 @@ def _select_suspicious(
     i, j, lengths = pairs.first, pairs.second, pairs.lengths
     suspicious = lengths > LONG * np.maximum(far[i], far[j])
     if both is not None:
-        long = lengths > LONG * np.minimum(far[i], far[j])
+        long = lengths > ONE_SIDED * np.minimum(far[i], far[j])
         usually = lengths > SHORT * np.minimum(usual[i], usual[j])
         suspicious |= long & (pairs.tilts > TILTED) | usually & both
     return pairs.select(suspicious)
