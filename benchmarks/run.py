@@ -16,6 +16,8 @@ from benchmarks.measure import in_new_process
 
 Record = dict[str, Any]
 NOT_REACHED = "not reached in the time of the run"
+# Megabytes touched before the first run of a case that was never measured.
+LEAST_TOUCHED = 500.0
 
 
 @dataclass
@@ -40,15 +42,22 @@ class Settings:
         return self.deadline - time.monotonic()
 
 
-def measure_case(case: Case, settings: Settings, installed: dict[str, str | None]) -> Record:
-    """Measure every contender; those that cannot be are there with the reason."""
+def measure_case(
+    case: Case, settings: Settings, installed: dict[str, str | None], earlier: Record | None = None
+) -> Record:
+    """Measure every contender; those that cannot be are there with the reason.
+
+    Before a first run as much memory is touched as the contender took in `earlier` results.
+    """
+    before = earlier["contenders"] if earlier else {}
     busy = round(os.getloadavg()[0], 2)
     with TemporaryDirectory(prefix="unbend-bench-") as name:
         folder = Path(name)
         write(case.data, case.n, case.new, folder)
         runs: dict[str, list[Record]] = {"unbend": [], **{peer: [] for peer in case.peers}}
         for who in _turns(case, runs, settings, installed):
-            needed = max((run.get("peak_mb", 0.0) for run in runs[who]), default=500.0)
+            known = [*runs[who], before.get(who, {})]
+            needed = max(run.get("peak_mb", LEAST_TOUCHED) for run in known)
             record = _one(case, who, settings, folder, needed)
             if record["status"] == "ok" and not any(run["status"] == "ok" for run in runs[who]):
                 record["accuracy"] = judge(case, who, folder)

@@ -39,11 +39,12 @@ unbend::Pattern pattern(const Vector<std::int64_t> &row, const Vector<std::int32
     return {static_cast<std::int32_t>(n), row.data(), column.data()};
 }
 
-Analysis analyse(Vector<std::int64_t> row, Vector<std::int32_t> column, double most_flops) {
+Analysis analyse(Vector<std::int64_t> row, Vector<std::int32_t> column, double most_flops,
+                 int threads) {
     const unbend::Pattern graph = pattern(row, column);
     nb::gil_scoped_release release;
     return {std::make_shared<const unbend::Structure>(
-        unbend::analyse(graph, most_flops, check_signals))};
+        unbend::analyse(graph, most_flops, threads, check_signals))};
 }
 
 unbend::Factor factor(const Analysis &analysis, Vector<std::int64_t> row,
@@ -69,7 +70,9 @@ void solve(const unbend::Factor &factor, Sides right, int threads, Solved soluti
 
 std::int64_t grow_blocks(const unbend::Factor &factor, Solved basis, std::int64_t trivial,
                          std::int64_t size, Solved images, Solved small, Sides block,
-                         std::int64_t count, double well_apart, double little, int threads) {
+                         std::int64_t count, double well_apart, double little, int threads,
+                         std::int64_t wanted, std::int64_t blocks, double tolerance, double spread,
+                         double least_gap) {
     const auto n = static_cast<std::int64_t>(block.shape(0));
     const auto width = static_cast<std::int64_t>(block.shape(1));
     const auto room = static_cast<std::int64_t>(small.shape(0));
@@ -81,7 +84,8 @@ std::int64_t grow_blocks(const unbend::Factor &factor, Solved basis, std::int64_
     nb::gil_scoped_release release;
     const unbend::BlockSpace space{n,           width,         trivial,      size, room,
                                    basis.data(), images.data(), small.data()};
-    return unbend::BlockGrowth(factor, space, well_apart, little, threads, check_signals)
+    const unbend::Acceptance acceptance{wanted, blocks, tolerance, spread, least_gap};
+    return unbend::BlockGrowth(factor, space, well_apart, little, acceptance, threads, check_signals)
         .run(block.data(), count);
 }
 
@@ -142,8 +146,10 @@ void bind_cholesky(nb::module_ &module) {
         .def("grow_blocks", &grow_blocks, nb::arg("basis").noconvert(), nb::arg("trivial"),
              nb::arg("size"), nb::arg("images").noconvert(), nb::arg("small").noconvert(),
              nb::arg("block").noconvert(), nb::arg("count"), nb::arg("well_apart"),
-             nb::arg("little"), nb::arg("threads"));
-    module.def("analyse", &analyse, nb::arg("row"), nb::arg("column"), nb::arg("most_flops"));
+             nb::arg("little"), nb::arg("threads"), nb::arg("wanted") = 0, nb::arg("blocks") = 0,
+             nb::arg("tolerance") = 0.0, nb::arg("spread") = 0.0, nb::arg("least_gap") = 0.0);
+    module.def("analyse", &analyse, nb::arg("row"), nb::arg("column"), nb::arg("most_flops"),
+               nb::arg("threads") = 1);
     module.def("factor", &factor, nb::arg("analysis"), nb::arg("row"), nb::arg("column"),
                nb::arg("values"), nb::arg("shift"), nb::arg("threads"), nb::arg("indefinite") = false);
     module.def("edge_blocks", &edge_blocks, nb::arg("row"), nb::arg("own"), nb::arg("ends"),

@@ -4,10 +4,13 @@
 #include "bind.hpp"
 #include "gram_matrix.hpp"
 #include "orthonormal.hpp"
+#include "symmetric_eigen.hpp"
 
 namespace {
 
 namespace nb = nanobind;
+
+using Filled = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <typename Scalar>
 std::int64_t side_of(const unbend::Matrix<Scalar> &matrix) {
@@ -50,6 +53,16 @@ double orthonormal_block(unbend::Matrix<const double> basis, unbend::Matrix<doub
                                      static_cast<std::int64_t>(block.shape(1)), well_apart);
 }
 
+bool symmetric_eigenpairs(unbend::Matrix<const double> matrix, Filled values,
+                          unbend::Matrix<double> vectors) {
+    const std::int64_t n = side_of(matrix);
+    if (values.shape(0) != matrix.shape(0) || vectors.shape(0) != matrix.shape(0) ||
+        vectors.shape(1) != matrix.shape(0))
+        throw std::invalid_argument("the arrays do not fit together");
+    nb::gil_scoped_release release;
+    return unbend::SymmetricEigen(matrix.data(), n, n).run(values.data(), vectors.data());
+}
+
 }  // namespace
 
 void bind_gram(nb::module_ &module) {
@@ -59,4 +72,6 @@ void bind_gram(nb::module_ &module) {
                nb::arg("vectors").noconvert(), nb::arg("products").noconvert());
     module.def("orthonormal_block", &orthonormal_block, nb::arg("basis").noconvert(),
                nb::arg("block").noconvert(), nb::arg("well_apart"));
+    module.def("symmetric_eigenpairs", &symmetric_eigenpairs, nb::arg("matrix").noconvert(),
+               nb::arg("values").noconvert(), nb::arg("vectors").noconvert());
 }

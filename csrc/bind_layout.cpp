@@ -289,6 +289,13 @@ void bind_graph_functions(nb::module_ &module) {
         },
         nb::arg("block").noconvert(), nb::arg("threads"), nb::arg("products").noconvert());
     module.def(
+        "store_columns",
+        [](Matrix<const double> block, int threads, Matrix<double> vectors) {
+            nb::gil_scoped_release release;
+            store_columns(block.data(), block.shape(0), block.shape(1), threads, vectors.data());
+        },
+        nb::arg("block").noconvert(), nb::arg("threads"), nb::arg("vectors").noconvert());
+    module.def(
         "turn_rows",
         [](Matrix<const double> block, Matrix<const double> turn, int threads,
            Matrix<double> turned) {

@@ -1,6 +1,9 @@
+#include <stdexcept>
+
 #include "align.hpp"
 #include "bind.hpp"
 #include "local_bases.hpp"
+#include "local_gram.hpp"
 
 namespace unbend {
 
@@ -15,6 +18,25 @@ Cover cover_of(const Vector<std::int64_t> &offset, const Vector<std::int32_t> &m
                  static_cast<std::int64_t>(offset.shape(0)) - 1, offset.data(), member.data());
 }
 
+template <typename Number>
+void bind_gram_of(nb::module_ &module) {
+    module.def(
+        "local_gram",
+        [](Matrix<const Number> points, Matrix<const std::int32_t> members, int threads, Bases gram) {
+            const auto count = static_cast<std::int64_t>(members.shape(0));
+            const auto size = static_cast<std::int64_t>(members.shape(1));
+            if (gram.shape(0) != members.shape(0) || gram.shape(1) != members.shape(1) ||
+                gram.shape(2) != members.shape(1) || size == 0)
+                throw std::invalid_argument("the arrays do not fit together");
+            nb::gil_scoped_release release;
+            local_gram(Neighborhoods<Number>{points.data(), static_cast<std::int64_t>(points.shape(1)),
+                                             members.data(), size},
+                       count, threads, gram.data());
+        },
+        nb::arg("points").noconvert(), nb::arg("members").noconvert(), nb::arg("threads"),
+        nb::arg("gram").noconvert());
+}
+
 }  // namespace unbend
 
 void bind_local(nanobind::module_ &module) {
@@ -24,11 +46,24 @@ void bind_local(nanobind::module_ &module) {
         [](Blocks points, int d, bool quadratic, int threads, nb::object poll, Bases bases) {
             const Poll ask = poll_of(poll);
             nb::gil_scoped_release release;
-            local_bases(points.data(), points.shape(0), points.shape(1), points.shape(2), d,
-                        quadratic, threads, ask, bases.data());
+            local_bases(GivenPoints{points.data()}, points.shape(0), points.shape(1),
+                        points.shape(2), d, quadratic, threads, ask, bases.data());
         },
         nb::arg("points"), nb::arg("d"), nb::arg("quadratic"), nb::arg("threads"), nb::arg("poll"),
         nb::arg("bases").noconvert());
+    bind_gram_of<float>(module);
+    bind_gram_of<double>(module);
+    module.def(
+        "gathered_bases",
+        [](Matrix<const double> rows, Matrix<const std::int32_t> members, int d, bool quadratic,
+           int threads, nb::object poll, Bases bases) {
+            const Poll ask = poll_of(poll);
+            nb::gil_scoped_release release;
+            local_bases(GatheredPoints{rows.data(), members.data()}, members.shape(0),
+                        members.shape(1), rows.shape(1), d, quadratic, threads, ask, bases.data());
+        },
+        nb::arg("rows").noconvert(), nb::arg("members").noconvert(), nb::arg("d"),
+        nb::arg("quadratic"), nb::arg("threads"), nb::arg("poll"), nb::arg("bases").noconvert());
     module.def(
         "align_rows",
         [](Vector<std::int64_t> offset, Vector<std::int32_t> member, int threads,

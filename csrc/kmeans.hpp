@@ -11,6 +11,7 @@
 
 #include "dispatch.hpp"
 #include "poll.hpp"
+#include "simd_memory.hpp"
 
 namespace unbend {
 
@@ -55,25 +56,21 @@ class KMeans {
     }
 
   private:
+    typedef double Four __attribute__((vector_size(32)));
+    // A block stays in registers while it is compared with a point.
     static constexpr std::int64_t block = 32, together = 4;
+    static constexpr int fours = block / 4;
 
-    // Squared distances of all rows to a point.
-    void distances(const double *point, double *squares) const {
-        dispatch([&]() UNBEND_INLINE {
-            for (std::int64_t first = 0; first < stride_; first += block) measure(point, first, squares + first);
-        });
-    }
-
-    UNBEND_INLINE void measure(const double *point, std::int64_t first, double *squares) const {
-        double sum[block] = {};
+    // Squared distances of a block of rows to a point.
+    UNBEND_INLINE void measure(const double *point, std::int64_t first, Four (&squares)[fours]) const {
+        for (int f = 0; f < fours; ++f) squares[f] = Four{};
         for (std::int64_t c = 0; c < d_; ++c) {
             const double *column = turned_.data() + c * stride_ + first;
-            for (std::int64_t i = 0; i < block; ++i) {
-                const double difference = column[i] - point[c];
-                sum[i] += difference * difference;
+            for (int f = 0; f < fours; ++f) {
+                const Four difference = load_lanes<Four>(column + 4 * f) - point[c];
+                squares[f] += difference * difference;
             }
         }
-        std::copy(sum, sum + block, squares);
     }
 
     void copy_row(std::int64_t i, double *center) const {
@@ -84,52 +81,81 @@ class KMeans {
     // from the centers so far, the one that lowers their sum most.
     std::vector<double> seed(const double *numbers, std::int64_t trials) {
         std::vector<double> centers(k_ * d_), candidates(trials * d_), others(trials * stride_);
-        std::vector<double> sums(trials);
+        // Sums of the distances up to each row: those of a trial are drawn from if it is chosen.
+        std::vector<double> sums(trials * stride_), sum(stride_);
         copy_row(std::min(static_cast<std::int64_t>(numbers[0] * n_), n_ - 1), centers.data());
-        distances(centers.data(), nearest_.data());
+        std::fill(nearest_.begin(), nearest_.end(), std::numeric_limits<double>::infinity());
+        lower(centers.data(), nearest_.data());
+        add_up(nearest_.data(), 1, sum.data());
         for (std::int64_t k = 1; k < k_; ++k) {
-            double total = 0;
-            for (std::int64_t i = 0; i < n_; ++i) total += nearest_[i];
             for (std::int64_t t = 0; t < trials; ++t) {
-                copy_row(draw(numbers[k * trials + t] * total), &candidates[t * d_]);
-                distances(&candidates[t * d_], &others[t * stride_]);
-                for (std::int64_t i = 0; i < n_; ++i)
-                    others[t * stride_ + i] = std::min(others[t * stride_ + i], nearest_[i]);
+                const double at = numbers[k * trials + t] * sum[n_ - 1];
+                const std::int64_t drawn = std::upper_bound(sum.begin(), sum.begin() + n_, at) - sum.begin();
+                copy_row(std::min(drawn, n_ - 1), &candidates[t * d_]);
+                lower(&candidates[t * d_], &others[t * stride_]);
             }
-            // Several sums at once: each must wait for its last addition.
-            std::fill(sums.begin(), sums.end(), 0.0);
-            for (std::int64_t i = 0; i < n_; ++i)
-                for (std::int64_t t = 0; t < trials; ++t) sums[t] += others[t * stride_ + i];
-            const std::int64_t best = std::min_element(sums.begin(), sums.end()) - sums.begin();
+            add_up(others.data(), trials, sums.data());
+            std::int64_t best = 0;
+            for (std::int64_t t = 1; t < trials; ++t)
+                if (sums[t * stride_ + n_ - 1] < sums[best * stride_ + n_ - 1]) best = t;
             std::copy_n(&candidates[best * d_], d_, &centers[k * d_]);
             std::copy_n(&others[best * stride_], n_, nearest_.begin());
+            std::copy_n(&sums[best * stride_], n_, sum.begin());
         }
         return centers;
     }
 
-    std::int64_t draw(double at) const {
-        double sum = 0;
+    // Squared distances of all rows to the nearer of a point and the centers so far.
+    void lower(const double *point, double *squares) const {
+        dispatch([&]() UNBEND_INLINE {
+            for (std::int64_t first = 0; first < stride_; first += block) {
+                Four own[fours];
+                measure(point, first, own);
+                for (int f = 0; f < fours; ++f) {
+                    const Four known = load_lanes<Four>(&nearest_[first + 4 * f]);
+                    store_lanes(squares + first + 4 * f, own[f] < known ? own[f] : known);
+                }
+            }
+        });
+    }
+
+    // Running sums of several lists of numbers, four at a time: each waits for its last addition.
+    void add_up(const double *lists, std::int64_t count, double *sums) const {
+        std::int64_t t = 0;
+        for (; t + 4 <= count; t += 4) add_up_some<4>(lists + t * stride_, sums + t * stride_);
+        if (t + 2 <= count) {
+            add_up_some<2>(lists + t * stride_, sums + t * stride_);
+            t += 2;
+        }
+        if (t < count) add_up_some<1>(lists + t * stride_, sums + t * stride_);
+    }
+
+    template <int lists>
+    void add_up_some(const double *numbers, double *sums) const {
+        double sum[lists] = {};
         for (std::int64_t i = 0; i < n_; ++i)
-            if ((sum += nearest_[i]) > at) return i;
-        return n_ - 1;
+            for (int t = 0; t < lists; ++t) sums[t * stride_ + i] = sum[t] += numbers[t * stride_ + i];
     }
 
     // The nearest center of each row, the first of those equally near, and its squared distance.
     void assign(const std::vector<double> &centers) {
         dispatch([&]() UNBEND_INLINE {
             for (std::int64_t first = 0; first < stride_; first += block) {
-                double least[block], which[block] = {}, squares[block];
+                Four least[fours], which[fours] = {}, squares[fours];
                 measure(centers.data(), first, least);
                 for (std::int64_t k = 1; k < k_; ++k) {
                     measure(centers.data() + k * d_, first, squares);
-                    for (std::int64_t i = 0; i < block; ++i) {
-                        which[i] = squares[i] < least[i] ? static_cast<double>(k) : which[i];
-                        least[i] = squares[i] < least[i] ? squares[i] : least[i];
+                    const Four own = Four{} + static_cast<double>(k);
+                    for (int f = 0; f < fours; ++f) {
+                        which[f] = squares[f] < least[f] ? own : which[f];
+                        least[f] = squares[f] < least[f] ? squares[f] : least[f];
                     }
                 }
-                std::copy(least, least + block, nearest_.begin() + first);
-                for (std::int64_t i = 0; i < block; ++i)
-                    label_[first + i] = static_cast<std::int32_t>(which[i]);
+                for (int f = 0; f < fours; ++f) {
+                    store_lanes(&nearest_[first + 4 * f], least[f]);
+                    for (int i = 0; i < 4; ++i)
+                        label_[first + 4 * f + i] = static_cast<std::int32_t>(which[f][i]);
+                }
             }
         });
     }

@@ -10,6 +10,7 @@
 #include "dot_tiles.hpp"
 #include "orthonormal.hpp"
 #include "solve.hpp"
+#include "symmetric_eigen.hpp"
 
 namespace unbend {
 
@@ -22,20 +23,29 @@ struct BlockSpace {
     double *small;   // (room, room)
 };
 
+// When the largest eigenvalues of the inverse, as many as are wanted, are looked at no further: with so
+// many blocks at least, once the angle of their vectors is estimated to be within the tolerance, or
+// where eigenvalues differ so much that rounding hides the smaller ones.
+struct Acceptance {
+    std::int64_t wanted, blocks;
+    double tolerance, spread, least_gap;
+};
+
 class BlockGrowth {
   public:
     BlockGrowth(const Factor &factor, const BlockSpace &space, double well_apart, double little,
-                int threads, const std::function<void()> &poll)
+                const Acceptance &acceptance, int threads, const std::function<void()> &poll)
         : factor_(factor), space_(space), well_apart_(well_apart), little_(little),
-          threads_(threads), poll_(poll), rows_(space.n * space.width) {}
+          acceptance_(acceptance), threads_(threads), poll_(poll), rows_(space.n * space.width) {}
 
     // Adds a block (n, width) and its image, then the rest of that image, and so on; returns how many
-    // blocks were added, which is less than `count` where a rest is not well conditioned.
+    // blocks were added, which is less than `count` where a rest is not well conditioned, or where the
+    // pairs that the space holds may be accepted.
     std::int64_t run(const double *block, std::int64_t count) {
         std::copy_n(block, rows_.size(), rows_.begin());
         for (std::int64_t added = 1;; ++added) {
             add();
-            if (added == count) return added;
+            if (added == count || may_be_accepted()) return added;
             turn(image(), rows_.data());
             const double inside = orthonormal_block(space_.basis, space_.trivial + space_.size,
                                                     rows_.data(), space_.n, space_.width, well_apart_);
@@ -82,6 +92,48 @@ class BlockGrowth {
             }
     }
 
+    // The residual of a pair is what of the last image, times the last coefficients of its vector, lies
+    // outside the space: in a Krylov space the images of all other blocks lie inside.
+    bool may_be_accepted() {
+        const std::int64_t w = space_.width, size = space_.size, wanted = acceptance_.wanted;
+        if (wanted == 0 || wanted >= size || size < acceptance_.blocks * w) return false;
+        std::vector<double> values(size), last(size * w);
+        if (!SymmetricEigen(space_.small, space_.room, size, size - w).run(values.data(), last.data()))
+            return false;
+        std::reverse(values.begin(), values.end());
+        const double least = values[wanted - 1];
+        if (!(0 < values[0] && values[0] <= acceptance_.spread * least)) return true;
+        const std::vector<double> outside = products_outside();
+        double squares = 0;
+        for (std::int64_t p = size - wanted; p < size; ++p)
+            for (std::int64_t u = 0; u < w; ++u)
+                for (std::int64_t v = 0; v < w; ++v)
+                    squares += last[p * w + u] * outside[u * w + v] * last[p * w + v];
+        const double next = std::abs(values[wanted]);
+        const double gap = std::max(least - next, acceptance_.least_gap * least);
+        const double angle = std::sqrt(std::max(squares, 0.0)) / gap * std::min(1.0, next / least);
+        return angle <= acceptance_.tolerance;
+    }
+
+    // Inner products of what of the last image lies outside the space; the difference is off by the
+    // rounding of the squares.
+    std::vector<double> products_outside() {
+        const std::int64_t w = space_.width, old = space_.size - w;
+        products_.resize(w * w);
+        multiply(image(), w);
+        std::vector<double> outside = products_;
+        double trace = 0;
+        for (std::int64_t v = 0; v < w; ++v) trace += outside[v * w + v];
+        for (std::int64_t b = 0; b < space_.size; ++b) {
+            const double *inside = space_.small + b * space_.room + old;
+            for (std::int64_t u = 0; u < w; ++u)
+                for (std::int64_t v = 0; v < w; ++v) outside[u * w + v] -= inside[u] * inside[v];
+        }
+        constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
+        for (std::int64_t v = 0; v < w; ++v) outside[v * w + v] += rounding * trace;
+        return outside;
+    }
+
     // Inner products of some vectors with the last image: of vector b and column v at v * count + b.
     void multiply(const double *vectors, std::int64_t count) {
         const double *solved = image();
@@ -100,6 +152,7 @@ class BlockGrowth {
     const Factor &factor_;
     BlockSpace space_;
     const double well_apart_, little_;
+    const Acceptance acceptance_;
     const int threads_;
     const std::function<void()> poll_;
     std::vector<double> rows_, products_;

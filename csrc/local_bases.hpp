@@ -145,20 +145,48 @@ class LocalBases {
     std::vector<double> centred_, affine_, size_;
 };
 
+// Neighbourhoods of s points with r coordinates, one after the other.
+struct GivenPoints {
+    const double *points;
+
+    const double *of(std::int64_t m, std::int64_t s, std::int64_t r, double *) const {
+        return points + m * s * r;
+    }
+};
+
+// Neighbourhoods as numbers of rows, whose coordinates are taken relative to the first.
+struct GatheredPoints {
+    const double *rows;
+    const std::int32_t *members;
+
+    const double *of(std::int64_t m, std::int64_t s, std::int64_t r, double *to) const {
+        const std::int32_t *member = members + m * s;
+        const double *origin = rows + member[0] * r;
+        for (std::int64_t i = 0; i < s; ++i)
+            for (std::int64_t c = 0; c < r; ++c) to[i * r + c] = rows[member[i] * r + c] - origin[c];
+        return to;
+    }
+};
+
 // bases (count, s, width) of points (count, s, r): affine ones of width 1 + d, or quadratic ones
 // of width d(d + 1)/2.
-inline void local_bases(const double *points, std::int64_t count, std::int64_t s, std::int64_t r,
-                        std::int64_t d, bool quadratic, int threads, const Poll &poll,
-                        double *bases) {
+template <typename Points>
+void local_bases(const Points &points, std::int64_t count, std::int64_t s, std::int64_t r,
+                 std::int64_t d, bool quadratic, int threads, const Poll &poll, double *bases) {
     const std::int64_t width = quadratic ? d * (d + 1) / 2 : 1 + d;
     constexpr std::int64_t at_once = 64;
-    const auto make = [&] { return LocalBases(s, r, d); };
+    struct Own {
+        LocalBases local;
+        std::vector<double> space;
+    };
+    const auto make = [&] { return Own{LocalBases(s, r, d), std::vector<double>(s * r)}; };
     run_watched(count, at_once, threads, poll, make,
-                [&](LocalBases &local, std::int64_t first, std::int64_t last) {
+                [&](Own &own, std::int64_t first, std::int64_t last) {
+        LocalBases &local = own.local;
         dispatch([&]() UNBEND_INLINE {
             for (std::int64_t m = first; m < last; ++m) {
-                const double *block = quadratic ? local.quadratic(points + m * s * r)
-                                                : local.affine(points + m * s * r);
+                const double *given = points.of(m, s, r, own.space.data());
+                const double *block = quadratic ? local.quadratic(given) : local.affine(given);
                 double *basis = bases + m * s * width;
                 for (std::int64_t i = 0; i < s; ++i)
                     for (std::int64_t c = 0; c < width; ++c) basis[i * width + c] = block[c * s + i];

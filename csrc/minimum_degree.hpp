@@ -14,35 +14,92 @@
 
 namespace unbend {
 
+// Columns that are eliminated together, in the order of elimination: `columns` of them, followed by
+// `below` more rows of L, all of which are columns or rows of the parent, a later one, or -1.
+struct Supernodes {
+    std::vector<std::int32_t> vertices, columns, below, parent;
+
+    std::int32_t count() const { return static_cast<std::int32_t>(columns.size()); }
+};
+
+// What elimination has left. Vertices have a list of elements and then of neighbours, elements, whose
+// weight is zero, one of their vertices. Negative numbers ~u are vertices of another graph.
+struct QuotientGraph {
+    std::vector<std::int32_t> list;
+    std::vector<std::int64_t> start;
+    std::vector<std::int32_t> length, elements, weight, degree;
+    std::vector<std::int32_t> supernode;   // of elements
+};
+
 class MinimumDegree {
   public:
-    // Lists of neighbours without the vertex itself, in compressed rows.
-    MinimumDegree(std::vector<std::int64_t> row, std::vector<std::int32_t> column)
-        : n_(static_cast<std::int32_t>(row.size()) - 1), list_(std::move(column)),
-          start_(std::move(row)), length_(n_), elements_(n_, 0), weight_(n_, 1), degree_(n_),
-          head_(n_ + 1, -1), next_(n_, -1), previous_(n_, -1), stamp_(n_, 1), last_(n_),
-          follower_(n_, -1), bucket_(n_, -1), left_(n_) {
+    // Only the first `free` vertices are eliminated: of others not all neighbours are known here.
+    MinimumDegree(QuotientGraph graph, std::int32_t free)
+        : n_(static_cast<std::int32_t>(graph.start.size())), free_(free),
+          list_(std::move(graph.list)), start_(std::move(graph.start)),
+          length_(std::move(graph.length)), elements_(std::move(graph.elements)),
+          weight_(std::move(graph.weight)), degree_(std::move(graph.degree)),
+          supernode_(std::move(graph.supernode)), next_(n_, -1), previous_(n_, -1), stamp_(n_, 1),
+          last_(n_), follower_(n_, -1), bucket_(n_, -1) {
+        for (const std::int32_t weight : weight_) left_ += weight;
+        head_.assign(left_ + 1, -1);
         for (std::int32_t v = 0; v < n_; ++v) {
-            length_[v] = degree_[v] = static_cast<std::int32_t>(start_[v + 1] - start_[v]);
             last_[v] = v;
-            insert(v);
+            if (weight_[v] == 0)
+                most_ = std::max<std::int64_t>(most_, degree_[v]);
+            else if (v < free_)
+                insert(v);
         }
-        start_.resize(n_);
     }
 
-    // Appends all vertices to `order`. Stops, unfinished, once `flops` exceeds `most`.
-    bool run(std::vector<std::int32_t> &order, double &flops, double most, Poller &poller) {
+    // Appends supernodes of vertices up to a degree. Stops, unfinished, once `flops` exceeds `most`.
+    bool run(std::int64_t degree, Supernodes &out, double &flops, double most, Poller &poller) {
         std::int32_t rounds = 0;
-        while (left_ > 0) {
-            const std::int32_t pivot = lowest();
-            eliminate(pivot);
+        for (std::int32_t pivot = lowest(degree); pivot != -1; pivot = lowest(degree)) {
+            eliminate(pivot, out);
             const double pivots = size_, beyond = beyond_;
             flops += pivots * (beyond * beyond + beyond * pivots + pivots * pivots / 3);
             if (flops > most || ((++rounds & 255) == 0 && poller.stopped())) return false;
-            for (std::int32_t v = pivot; v != -1; v = follower_[v]) order.push_back(v);
+            for (std::int32_t v = pivot; v != -1; v = follower_[v]) out.vertices.push_back(v);
+            out.columns.push_back(static_cast<std::int32_t>(size_));
+            out.below.push_back(static_cast<std::int32_t>(beyond_));
+            out.parent.push_back(-1);
             left_ -= size_;
         }
         return true;
+    }
+
+    std::int32_t size() const { return n_; }
+
+    // Whether it is a vertex that was not eliminated, or an element that was not absorbed.
+    bool remains(std::int32_t v) const { return weight_[v] > 0 || length_[v] > 0; }
+
+    // The vertex after v that is eliminated together with it, or -1.
+    std::int32_t follower(std::int32_t v) const { return follower_[v]; }
+
+    // Appends what remains, under the numbers that `numbers` has for the `names` of vertices.
+    void hand_over(const std::vector<std::int32_t> &names, const std::vector<std::int32_t> &numbers,
+                   std::int32_t supernodes, QuotientGraph &to) const {
+        for (std::int32_t v = 0; v < n_; ++v) {
+            if (!remains(v)) continue;
+            const auto begin = static_cast<std::int64_t>(to.list.size());
+            const std::int32_t elements = weight_[v] > 0 ? elements_[v] : 0;
+            for (std::int64_t k = start_[v]; k < start_[v] + elements; ++k)
+                if (stamp_[list_[k]] != 0) to.list.push_back(numbers[names[list_[k]]]);
+            to.elements.push_back(static_cast<std::int32_t>(to.list.size() - begin));
+            for (std::int64_t k = start_[v] + elements; k < start_[v] + length_[v]; ++k) {
+                const std::int32_t u = list_[k];
+                if (u < 0)
+                    to.list.push_back(numbers[~u]);
+                else if (weight_[u] > 0)
+                    to.list.push_back(numbers[names[u]]);
+            }
+            to.start.push_back(begin);
+            to.length.push_back(static_cast<std::int32_t>(to.list.size() - begin));
+            to.weight.push_back(weight_[v]);
+            to.degree.push_back(degree_[v]);
+            to.supernode.push_back(supernodes + supernode_[v]);
+        }
     }
 
   private:
@@ -63,17 +120,21 @@ class MinimumDegree {
             head_[degree_[v]] = next_[v];
     }
 
-    std::int32_t lowest() {
-        while (head_[lowest_] == -1) ++lowest_;
+    // A vertex of the lowest degree, taken out, or -1 if that is too high.
+    std::int32_t lowest(std::int64_t degree) {
+        const std::int64_t most = std::min<std::int64_t>(degree, head_.size() - 1);
+        while (lowest_ <= most && head_[lowest_] == -1) ++lowest_;
+        if (lowest_ > most) return -1;
         const std::int32_t pivot = head_[lowest_];
         remove(pivot);
         return pivot;
     }
 
-    void eliminate(std::int32_t pivot) {
-        form_element(pivot);
+    void eliminate(std::int32_t pivot, Supernodes &out) {
+        supernode_[pivot] = out.count();
+        form_element(pivot, out);
         scan_overlaps(pivot);
-        update_neighbours(pivot);
+        update_neighbours(pivot, out);
         merge_equals();
         finish_element(pivot);
     }
@@ -96,7 +157,7 @@ class MinimumDegree {
 
     // The pivot's neighbours, direct or through its elements, become the list of a new element.
     // While they are in it their weight is negative.
-    void form_element(std::int32_t pivot) {
+    void form_element(std::int32_t pivot, Supernodes &out) {
         if (list_.size() + n_ > list_.capacity()) collect_garbage();
         size_ = weight_[pivot];
         weight_[pivot] = -size_;
@@ -106,8 +167,7 @@ class MinimumDegree {
         for (std::int32_t k = 0; k < elements; ++k) {
             const std::int32_t e = list_[start_[pivot] + k];
             take(start_[e], length_[e]);
-            length_[e] = 0;
-            stamp_[e] = 0;  // absorbed
+            absorb_element(pivot, e, out);
         }
         take(start_[pivot] + elements, length_[pivot] - elements);
         start_[pivot] = begin;
@@ -120,9 +180,15 @@ class MinimumDegree {
             if (weight_[v] <= 0) continue;
             beyond_ += weight_[v];
             weight_[v] = -weight_[v];
-            remove(v);
+            if (v < free_) remove(v);
             list_.push_back(v);
         }
+    }
+
+    void absorb_element(std::int32_t pivot, std::int32_t e, Supernodes &out) {
+        length_[e] = 0;
+        stamp_[e] = 0;
+        out.parent[supernode_[e]] = supernode_[pivot];
     }
 
     // stamp - tick becomes the weight of each element outside the new one.
@@ -140,7 +206,7 @@ class MinimumDegree {
         }
     }
 
-    void update_neighbours(std::int32_t pivot) {
+    void update_neighbours(std::int32_t pivot, Supernodes &out) {
         for (std::int32_t k = 0; k < length_[pivot]; ++k) {
             const std::int32_t v = list_[start_[pivot] + k];
             const std::int64_t begin = start_[v];
@@ -151,8 +217,7 @@ class MinimumDegree {
                 const std::int32_t e = list_[j];
                 if (stamp_[e] == 0) continue;
                 if (stamp_[e] == tick_) {  // inside the new element: absorbed as well
-                    length_[e] = 0;
-                    stamp_[e] = 0;
+                    absorb_element(pivot, e, out);
                     continue;
                 }
                 outside += stamp_[e] - tick_;
@@ -162,7 +227,7 @@ class MinimumDegree {
             const std::int64_t kept = put;
             const std::int64_t end = begin + length_[v];
             outside += keep_variables(begin + elements_[v], end, put, hash);
-            if (outside == 0) {
+            if (outside == 0 && v < free_) {
                 size_ -= weight_[v];
                 beyond_ += weight_[v];
                 absorb(pivot, v);
@@ -170,6 +235,7 @@ class MinimumDegree {
             }
             place_element(v, pivot, begin, kept, put);
             degree_[v] = static_cast<std::int32_t>(std::min<std::int64_t>(degree_[v], outside));
+            if (v >= free_) continue;
             hash = (hash + static_cast<std::uint32_t>(pivot)) % static_cast<std::uint32_t>(n_);
             if (bucket_[hash] == -1) buckets_.push_back(static_cast<std::int32_t>(hash));
             next_[v] = bucket_[hash];
@@ -182,8 +248,9 @@ class MinimumDegree {
         std::int64_t outside = 0;
         for (std::int64_t j = from; j < end; ++j) {
             const std::int32_t u = list_[j];
-            if (weight_[u] <= 0) continue;
-            outside += weight_[u];
+            const std::int32_t weight = u < 0 ? 1 : weight_[u];
+            if (weight <= 0) continue;
+            outside += weight;
             list_[put++] = u;
             hash += static_cast<std::uint32_t>(u);
         }
@@ -248,9 +315,9 @@ class MinimumDegree {
             if (weight_[v] == 0) continue;
             weight_[v] = -weight_[v];
             const std::int64_t whole = static_cast<std::int64_t>(degree_[v]) + beyond_ - weight_[v];
-            const std::int64_t rest = left_ - size_ - weight_[v];
+            const std::int64_t rest = v < free_ ? left_ - size_ - weight_[v] : whole;
             degree_[v] = static_cast<std::int32_t>(std::max<std::int64_t>(std::min(whole, rest), 0));
-            insert(v);
+            if (v < free_) insert(v);
             list_[put++] = v;
         }
         length_[pivot] = static_cast<std::int32_t>(put - start_[pivot]);
@@ -260,14 +327,15 @@ class MinimumDegree {
         weight_[pivot] = 0;
     }
 
-    const std::int32_t n_;
+    const std::int32_t n_, free_;
     std::vector<std::int32_t> list_;
     std::vector<std::int64_t> start_;
-    std::vector<std::int32_t> length_, elements_, weight_, degree_, head_, next_, previous_;
+    std::vector<std::int32_t> length_, elements_, weight_, degree_, supernode_;
+    std::vector<std::int32_t> head_, next_, previous_;
     std::vector<std::int64_t> stamp_;
     std::vector<std::int32_t> last_, follower_, bucket_, buckets_;
     std::int32_t lowest_ = 0;
-    std::int64_t size_ = 0, beyond_ = 0, tick_ = 1, most_ = 1, left_;
+    std::int64_t size_ = 0, beyond_ = 0, tick_ = 1, most_ = 1, left_ = 0;
 };
 
 }  // namespace unbend

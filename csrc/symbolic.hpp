@@ -1,5 +1,5 @@
-// What a Cholesky factor will look like: its elimination tree, and supernodes, runs of columns of
-// (nearly) one structure that are factorised together as a dense block.
+// What a Cholesky factor will look like: supernodes, runs of columns of (nearly) one structure that
+// are factorised together as a dense block, and their tree.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,46 @@
 #include <utility>
 #include <vector>
 
-#include "elimination.hpp"
+#include "ordering.hpp"
 
 namespace unbend {
+
+// Columns of a matrix in a new order.
+struct Order {
+    std::vector<std::int32_t> order, place;   // new to old, old to new
+};
+
+inline void invert(const std::vector<std::int32_t> &order, std::vector<std::int32_t> &place) {
+    place.resize(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = static_cast<std::int32_t>(k);
+}
+
+// Children before parents, subtrees contiguous.
+inline std::vector<std::int32_t> postorder(const std::vector<std::int32_t> &parent) {
+    const auto n = static_cast<std::int32_t>(parent.size());
+    std::vector<std::int32_t> head(n, -1), next(n, -1), order, stack;
+    for (std::int32_t v = n - 1; v >= 0; --v)
+        if (parent[v] != -1) {
+            next[v] = head[parent[v]];
+            head[parent[v]] = v;
+        }
+    order.reserve(n);
+    for (std::int32_t root = 0; root < n; ++root) {
+        if (parent[root] != -1) continue;
+        stack.push_back(root);
+        while (!stack.empty()) {
+            const std::int32_t v = stack.back(), child = head[v];
+            if (child != -1) {
+                head[v] = next[child];
+                stack.push_back(child);
+            } else {
+                order.push_back(v);
+                stack.pop_back();
+            }
+        }
+    }
+    return order;
+}
 
 // The structure of L for rows and columns in a new order. Supernode s holds the columns
 // first[s] .. first[s + 1]; below them are the rows rows[begin[s]] .. rows[begin[s + 1]], rising.
@@ -47,24 +84,14 @@ struct Blocks {
     std::vector<std::int64_t> zeros;                   // stored entries that are not in L
 };
 
-inline Blocks fundamental_blocks(const std::vector<std::int32_t> &parent,
-                                 const std::vector<std::int32_t> &count) {
+inline Blocks as_blocks(const Supernodes &found) {
     Blocks blocks;
-    const auto n = static_cast<std::int32_t>(parent.size());
-    blocks.of_column.resize(n);
-    std::vector<std::int32_t> last;
-    for (std::int32_t j = 0; j < n; ++j) {
-        if (j == 0 || parent[j - 1] != j || count[j - 1] != count[j] + 1) {
-            blocks.columns.push_back(0);
-            blocks.size.push_back(count[j]);
-            last.push_back(j);
-        }
-        blocks.of_column[j] = static_cast<std::int32_t>(blocks.columns.size()) - 1;
-        ++blocks.columns.back();
-        last.back() = j;
+    blocks.columns = found.columns;
+    blocks.parent = found.parent;
+    for (std::int32_t s = 0; s < found.count(); ++s) {
+        blocks.of_column.insert(blocks.of_column.end(), found.columns[s], s);
+        blocks.size.push_back(found.columns[s] + found.below[s]);
     }
-    for (const std::int32_t j : last)
-        blocks.parent.push_back(parent[j] == -1 ? -1 : blocks.of_column[parent[j]]);
     blocks.zeros.assign(blocks.columns.size(), 0);
     return blocks;
 }
@@ -205,43 +232,37 @@ inline void divide_tree(Structure &out) {
     }
 }
 
-// Puts the columns into postorder of their elimination tree; returns the tree so numbered.
-inline std::vector<std::int32_t> put_in_postorder(Structure &out, const Pattern &graph) {
-    const std::vector<std::int32_t> parent = elimination_tree(graph, out);
-    const std::vector<std::int32_t> post = postorder(parent);
-    std::vector<std::int32_t> number, order(graph.n), tree(graph.n);
-    invert(post, number);
-    for (std::int32_t j = 0; j < graph.n; ++j) {
-        order[j] = out.order[post[j]];
-        tree[j] = parent[post[j]] == -1 ? -1 : number[parent[post[j]]];
-    }
-    out.order.swap(order);
-    invert(out.order, out.place);
-    return tree;
-}
-
 // Order and structure; incomplete if elimination would take more than `most` flops.
-inline Structure analyse(const Pattern &graph, double most, const std::function<void()> &poll) {
-    if (!is_symmetric(graph))
-        throw std::invalid_argument("the pattern of the matrix is not symmetric");
+inline Structure analyse(const Pattern &graph, double most, int threads,
+                         const std::function<void()> &poll) {
     Poller poller(poll);
+    Walk walk;
+    bool symmetric = false;
+    run_tasks(2, threads_for(10.0 * graph.row[graph.n], threads), poller, [] { return 0; },
+              [&](int, std::int64_t task) {
+                  if (task == 0)
+                      symmetric = is_symmetric(graph);
+                  else
+                      walk = walk_breadth_first(graph);
+              });
+    poller.rethrow();
+    if (!symmetric) throw std::invalid_argument("the pattern of the matrix is not symmetric");
     Structure out;
     out.n = graph.n;
-    out.order = fill_reducing_order(graph, most, out.flops, poller);
+    Supernodes found = fill_reducing_order(graph, walk, most, threads, poller);
     poller.rethrow();
-    if (static_cast<std::int32_t>(out.order.size()) < graph.n) return out;
-    invert(out.order, out.place);
-    const std::vector<std::int32_t> tree = put_in_postorder(out, graph);
-    const std::vector<std::int32_t> count = column_counts(graph, out, tree);
+    if (found.vertices.empty()) return out;
     out.flops = 0;
-    for (const std::int32_t c : count) {
-        out.entries += c;
-        out.flops += static_cast<double>(c) * c;
-    }
+    for (std::int32_t s = 0; s < found.count(); ++s)
+        for (std::int32_t k = 1; k <= found.columns[s]; ++k) {
+            out.entries += found.below[s] + k;
+            out.flops += static_cast<double>(found.below[s] + k) * (found.below[s] + k);
+        }
     out.complete = out.flops <= most;
     if (!out.complete) return out;
-    Blocks blocks = fundamental_blocks(tree, count);
+    Blocks blocks = as_blocks(found);
     const std::vector<std::int32_t> into = merge_blocks(blocks);
+    out.order = std::move(found.vertices);
     number_blocks(out, blocks, into);
     find_rows(out, graph);
     divide_tree(out);

@@ -134,6 +134,21 @@ inline void gram(const double *block, std::int64_t n, std::int64_t width, int th
     sum_parts(parts, size, result);
 }
 
+// vectors (width, n) = block (n, width) with its columns one after the other.
+inline void store_columns(const double *block, std::int64_t n, std::int64_t width, int threads,
+                          double *vectors) {
+    run_tasks(
+        (n + tall_rows - 1) / tall_rows, threads_for(2.0 * n * width, threads),
+        [] { return FourColumns(); }, [&](FourColumns &columns, std::int64_t task) {
+            const std::int64_t first = task * tall_rows, count = std::min(tall_rows, n - first);
+            for (std::int64_t column = 0; column < width; column += 4) {
+                columns.load(block, width, column, first, count);
+                for (std::int64_t c = column; c < std::min(column + 4, width); ++c)
+                    std::copy_n(columns.values[c - column], count, vectors + c * n + first);
+            }
+        });
+}
+
 // Adds multiples of V vectors of the basis to four columns, which are loaded once for all of them.
 template <int V>
 UNBEND_INLINE inline void add_vectors(const Basis &basis, std::int64_t vector, std::int64_t first,

@@ -8,7 +8,19 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks import accuracy, cases, check, figures, limits, pages, plots, summary, table, whole
+from benchmarks import (
+    accuracy,
+    cases,
+    check,
+    figures,
+    limits,
+    pages,
+    plots,
+    run,
+    summary,
+    table,
+    whole,
+)
 from benchmarks.__main__ import nothing_reached
 from benchmarks.cases import Case
 from benchmarks.measure import ROOT, in_new_process
@@ -151,6 +163,20 @@ def test_a_tiny_case_from_end_to_end_with_a_peer_that_is_missing():
     assert len(ours["accuracy"]["r2"]) == 2
     assert record["contenders"]["nobody"] == {"status": "not installed"}
     json.dumps(record)
+
+
+def test_memory_that_a_case_took_before_is_touched_before_its_first_run(monkeypatch):
+    touched = []
+
+    def one(case, who, settings, folder, needed):
+        touched.append(needed)
+        return {"status": "cut after 1 s"}
+
+    monkeypatch.setattr(run, "_one", one)
+    case, earlier = Case("LTSA", "LTSA", 300, k=8), {"contenders": {"unbend": {"peak_mb": 4000.0}}}
+    measure_case(case, Settings(rounds=1), {}, earlier)
+    measure_case(case, Settings(rounds=1), {})
+    assert touched == [4000.0, run.LEAST_TOUCHED]
 
 
 def test_a_measurement_that_fails_or_is_cut_reports_it():

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from threading import get_ident
 
 import joblib
 import numpy as np
@@ -13,6 +14,10 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import unbend
 from tests.loops import each
 from unbend.datasets import swiss_roll
+from unbend.estimators.landmarks import choose_landmarks
+from unbend.graphs import Paths, geodesics, undirected
+from unbend.methods import lle
+from unbend.neighbors import PointSpace, neighbors
 from unbend.registry import METHODS
 from unbend.validation.threads import THREADS_PER_CORE, available_cores, in_new_thread, threads
 
@@ -34,6 +39,50 @@ def test_fit_and_transform_give_the_same_bits_for_any_n_jobs(name):
     one, two = (fitted(name, n_jobs=jobs) for jobs in (1, 2))
     assert one.embedding_.tobytes() == two.embedding_.tobytes()
     assert one.transform(new).tobytes() == two.transform(new).tobytes()
+
+
+def test_threads_share_neighbourhoods_and_change_none(monkeypatch):
+    alone = fitted("LLE", n_jobs=1).embedding_
+    workers, map_parts = set(), neighbors.map_parts
+
+    def watched(function, parts, threads):
+        def noted(part):
+            workers.add(get_ident())
+            return function(part)
+
+        return map_parts(noted, parts, threads)
+
+    monkeypatch.setattr(neighbors, "map_parts", watched)
+    monkeypatch.setattr(lle, "AT_ONCE", 64)
+    assert fitted("LLE", n_jobs=3).embedding_.tobytes() == alone.tobytes()
+    assert len(workers - {get_ident()}) > 1
+
+
+def test_threads_foresee_landmarks_and_change_none(monkeypatch):
+    """Each landmark is farthest from those before; half the runs of paths find all of them."""
+    lengths = undirected(PointSpace(swiss_roll(3000, random_state=2).points).nearest(8)).lengths
+    runs, fill = [], Paths.fill
+
+    def count(paths, distances, sources, threads=1):
+        runs.append(len(sources))
+        fill(paths, distances, sources, threads)
+
+    monkeypatch.setattr(Paths, "fill", count)
+    found = {}
+    for count_of_threads in (1, 2, 3):
+        runs.clear()
+        rng = np.random.default_rng(0)
+        chosen = choose_landmarks("maxmin", 40, None, lengths, rng, count_of_threads)
+        found[count_of_threads] = chosen
+        assert len(runs) <= 1.3 * 40 / count_of_threads
+        assert sum(runs) <= 1.3 * 40
+    landmarks, distances = found[1]
+    nearest = np.minimum.accumulate(distances, axis=0)
+    np.testing.assert_array_equal(landmarks[1:], nearest[:-1].argmax(axis=1))
+    np.testing.assert_array_equal(distances, geodesics(lengths, landmarks))
+    for more in (2, 3):
+        np.testing.assert_array_equal(found[more][0], landmarks)
+        assert found[more][1].tobytes() == distances.tobytes()
 
 
 @pytest.mark.parametrize("name", ["Isomap", "LLE", "LTSA", "HessianLLE", "LaplacianEigenmaps"])

@@ -3,11 +3,11 @@
 python -m benchmarks.noise.clusters
 
 Clusters are normal, uniform in balls, or of different widths along the columns, all with a standard
-deviation of about one; separations are typical distances of their centres. Connectivity was
-calibrated on clusters of other seeds and sizes. Counted are what the measurement takes rows for,
-and in how many draws LTSA with denoise='auto' fits landmarks. On surfaces for calibration the share
-of rows is measured that few neighbours do not connect to the most. Writes noise_clusters.json; a
-later run goes on with it.
+deviation of about one; separations are typical distances of their centres. Connectivity and
+valleys were calibrated on clusters of other seeds, sizes and numbers of columns. Counted are what
+the measurement takes rows for, and in how many draws LTSA with denoise='auto' fits landmarks; and
+which surfaces for calibration are taken for clusters. Writes noise_clusters.json; a later run goes
+on with it.
 """
 
 import json
@@ -25,7 +25,6 @@ import unbend
 from benchmarks.noise.cases import make_cases
 from benchmarks.noise.surfaces import Array
 from unbend.denoising import Sample, measure_noise
-from unbend.denoising.measurement import APART
 from unbend.neighbors import PointSpace
 
 RESULTS = Path(__file__).parent.parent / "noise_clusters.json"
@@ -64,25 +63,18 @@ def is_denoised(rows: Array, d: int) -> bool:
     return "landmarks" in model.report_.stage("denoise").facts
 
 
-def surfaces_apart() -> dict[str, object]:
-    """Shares of rows that are not connected, of surfaces for calibration."""
+def count_surfaces() -> dict[str, object]:
+    """Count the surfaces for calibration that are taken for clusters."""
     cases = [
         case
         for half, count in SURFACES.items()
         for case in make_cases(half, count)
         if case.n <= SURFACE_ROWS
     ]
-    shares = {}
-    for case in cases:
-        rows = case.draw(0, most_feet=1).rows
-        shares[case.name] = Sample.of(PointSpace(rows), case.d).share_apart()
-    largest = sorted(shares, key=lambda name: shares[name])[-5:]
-    above = sum(share > APART for share in shares.values())
-    return {
-        "surfaces": len(shares),
-        "taken for clusters": above,
-        "largest shares": {name: round(shares[name], 4) for name in reversed(largest)},
-    }
+    mistaken = [
+        case.name for case in cases if judge(case.draw(0, most_feet=1).rows, case.d) == "clusters"
+    ]
+    return {"surfaces": len(cases), "taken for clusters": mistaken}
 
 
 def count_solid() -> dict[str, object]:
@@ -112,7 +104,7 @@ def main() -> None:
         f"separation {separation}": partial(count_clusters, separation)
         for separation in SEPARATIONS
     }
-    for name, measure in {**parts, "surfaces": surfaces_apart, "solid": count_solid}.items():
+    for name, measure in {**parts, "surfaces": count_surfaces, "solid": count_solid}.items():
         if name not in results:
             results[name] = measure()
             RESULTS.write_text(json.dumps(results, indent=1) + "\n")

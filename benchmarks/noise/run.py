@@ -1,10 +1,10 @@
 """The judge: errors of 'auto' against the best settings, on cases not used for calibration.
 
-python -m benchmarks.noise.run [--half fresh] [--first 720] [--count 1200] [--rows 6000]
+python -m benchmarks.noise.run [--half fresh] [--first 1200] [--count 1400] [--rows 6000]
     [--least 0] [--shard 0/3] [--seconds 80] [--results FILE]
 
-Cases are measured one after the other, small ones first, and written to the file, which a later run
-goes on with; `--again` measures only 'auto' of those that are there.
+Cases are measured in the order of their numbers and written to the file, which a later run goes on
+with; `--again` measures only 'auto' of those that are there.
 Shards have files of their own; `python -m benchmarks.noise.summary` collects them.
 """
 
@@ -28,10 +28,10 @@ from unbend.neighbors import PointSpace
 
 RESULTS = Path(__file__).parent.parent / "noise.json"
 METHODS = {"LTSA": unbend.LTSA, "HessianLLE": unbend.HessianLLE}
-# Settings that are searched: rows of a patch, landmarks, and neighbours. Where there are more rows
-# than are fitted as they are, the first two on a coarser grid.
+# Settings that are searched: rows of a patch, landmarks, and neighbours. Of more rows than this the
+# first two are searched on a coarser grid.
 PATCHES, LANDMARKS, NEIGHBORS = (20, 70, 240, 800), (150, 500, 1500), (8, 12, 20)
-LARGE_PATCHES, LARGE_LANDMARKS = (240, 800, 2400), (500, 1500)
+LARGE, LARGE_PATCHES, LARGE_LANDMARKS = 6000, (240, 800, 2400), (500, 1500)
 # Rows up to which the rows as they are take part in the search, and are fitted at all.
 SEARCHED, FITTED = 2500, 25_000
 # Rows that errors are measured on: rows are independent, so the first are a sample.
@@ -110,7 +110,7 @@ class Trials:
     def best(self, method: str) -> tuple[int, int, int]:
         """Search patch size and landmarks, then neighbours."""
         n = self.case.n
-        large = n > FITTED
+        large = n > LARGE
         tried = {
             (size, count, 12): 0.0
             for size in (LARGE_PATCHES if large else PATCHES)
@@ -148,7 +148,7 @@ def measure_auto(score: Trials, method: str) -> dict[str, Any]:
 def measure_again(case: Case, known: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Measure 'auto' again, whose rules have no part in the other errors."""
     score = Trials(case, case.draw(1, most_feet=SCORED))
-    return [{**one, **measure_auto(score, one["method"])} for one in known]
+    return [{**one, **measure_auto(score, one["method"]), "again": True} for one in known]
 
 
 def measure(case: Case) -> list[dict[str, Any]]:
@@ -187,8 +187,8 @@ def main() -> None:
     """Measure the cases that are missing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--half", default="fresh")
-    parser.add_argument("--first", type=int, default=720, help="cases before were seen")
-    parser.add_argument("--count", type=int, default=1200)
+    parser.add_argument("--first", type=int, default=1200, help="cases before were seen")
+    parser.add_argument("--count", type=int, default=1400)
     parser.add_argument("--least", type=int, default=0, help="rows of a case, at least")
     parser.add_argument("--rows", type=int, default=200_000, help="rows of a case, at most")
     parser.add_argument("--again", action="store_true", help="measure 'auto' of all cases again")
@@ -199,14 +199,14 @@ def main() -> None:
     shard, shards = map(int, asked.shard.split("/"))
     records = json.loads(asked.results.read_text())["fits"] if asked.results.exists() else []
     cases = make_cases(asked.half, asked.count)[asked.first :][shard::shards]
-    for case in sorted(cases, key=lambda one: one.n):
+    for case in cases:
         known = [one for one in records if one["case"] == case.name]
         if time.process_time() > asked.seconds:
             break
         if case.n > FITTED and case.share == 0:
             # Nothing to denoise, and too many rows to be fitted as they are.
             continue
-        if asked.least <= case.n <= asked.rows and (asked.again or not known):
+        if asked.least <= case.n <= asked.rows and asked.again == bool(known):
             found = measure_again(case, known) if known else measure(case)
             records = [one for one in records if one["case"] != case.name] + found
             asked.results.write_text(json.dumps({"fits": records}, indent=1) + "\n")

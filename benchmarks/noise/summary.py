@@ -2,7 +2,8 @@
 
 python -m benchmarks.noise.summary [--collect FILE ...]
 
-`--collect` gathers the files of shards into noise.json first.
+`--collect` gathers the files of shards into noise.json first. Judged cases were measured once,
+after the last rule was set; 'auto' of the others was measured again after rules changed.
 """
 
 import argparse
@@ -29,7 +30,14 @@ GROUPS: dict[str, Callable[[Record], bool]] = {
     "outliers without noise": lambda one: one["share"] == 0 and one["noise"] == "outliers",
     "beyond 0.15": lambda one: one["share"] > REPORTED and not _curve(one),
     "Hessian LLE of curves": lambda one: one["share"] <= REPORTED and _curve(one),
+    "scored, up to 1349 rows": lambda one: _scored(one, 0, 1349),
+    "scored, 1350 to 25 000 rows": lambda one: _scored(one, 1350, 25_000),
+    "scored, more rows": lambda one: _scored(one, 25_001, 10**9),
 }
+
+
+def _scored(one: Record, least: int, most: int) -> bool:
+    return one["share"] <= REPORTED and not _curve(one) and least <= one["n"] <= most
 
 
 def _curve(one: Record) -> bool:
@@ -58,6 +66,12 @@ def describe(records: list[Record]) -> dict[str, Any]:
     }
 
 
+def summarize(records: list[Record]) -> dict[str, Any]:
+    """Summarise all groups of some fits."""
+    groups = {name: [one for one in records if belongs(one)] for name, belongs in GROUPS.items()}
+    return {name: describe(some) for name, some in groups.items() if some}
+
+
 def main() -> None:
     """Collect shards where asked, and print and store the distributions."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -68,8 +82,9 @@ def main() -> None:
     else:
         records = json.loads(RESULTS.read_text())["fits"]
     records.sort(key=lambda one: (one["case"], one["method"]))
-    groups = {name: [one for one in records if belongs(one)] for name, belongs in GROUPS.items()}
-    summary = {name: describe(some) for name, some in groups.items() if some}
+    judged = [one for one in records if not one.get("again")]
+    again = [one for one in records if one.get("again")]
+    summary = {"judged": summarize(judged), "measured again": summarize(again)}
     RESULTS.write_text(json.dumps({"summary": summary, "fits": records}, indent=1) + "\n")
     print(json.dumps(summary, indent=1))
 

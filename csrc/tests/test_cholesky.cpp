@@ -62,7 +62,7 @@ const std::function<void()> silent = [] {};
 std::vector<double> solution(const Matrix &matrix, const std::vector<double> &right,
                              std::int64_t sides, int threads) {
     const auto structure =
-        std::make_shared<const Structure>(analyse(matrix.pattern(), 1e300, silent));
+        std::make_shared<const Structure>(analyse(matrix.pattern(), 1e300, threads, silent));
     const Factor factor =
         Factorisation(structure, matrix.pattern(), matrix.values.data(), 0.0, false, threads, silent).run();
     std::vector<double> x(right.size());
@@ -113,6 +113,12 @@ Edges grid(std::int32_t side) {
     return edges;
 }
 
+Edges with_hubs(Edges edges, std::int32_t n) {
+    for (const std::int32_t hub : {7, n / 2})
+        for (std::int32_t v = 0; v < n; v += 3) edges.insert({hub, v});
+    return edges;
+}
+
 template <typename Error, typename Work>
 void throws(const Work &work, const char *what) {
     try {
@@ -127,15 +133,15 @@ void check_refusals(std::mt19937 &random) {
     Matrix matrix = definite(900, grid(30), random);
     const std::vector<double> right(900, 1.0);
     const auto structure =
-        std::make_shared<const Structure>(analyse(matrix.pattern(), 1e300, silent));
-    require(!analyse(matrix.pattern(), 1e3, silent).complete, "an analysis gives up");
+        std::make_shared<const Structure>(analyse(matrix.pattern(), 1e300, 1, silent));
+    require(!analyse(matrix.pattern(), 1e3, 1, silent).complete, "an analysis gives up");
     for (std::int64_t e = matrix.row[450]; e < matrix.row[451]; ++e)
         if (matrix.column[e] == 450) matrix.values[e] = -1.0;
     for (const int threads : {1, 2})
         throws<std::domain_error>([&] { solution(matrix, right, 1, threads); }, "indefinite");
     Matrix crooked = definite(3, {{0, 1}}, random);
     crooked.column[1] = 2;
-    throws<std::invalid_argument>([&] { analyse(crooked.pattern(), 1e300, silent); }, "one-sided");
+    throws<std::invalid_argument>([&] { analyse(crooked.pattern(), 1e300, 1, silent); }, "one-sided");
 }
 
 // Diagonally dominant with diagonal entries of both signs: as many negative pivots as negative entries.
@@ -149,7 +155,7 @@ void check_signs(std::mt19937 &random) {
                 ++negative;
             }
     const auto structure =
-        std::make_shared<const Structure>(analyse(matrix.pattern(), 1e300, silent));
+        std::make_shared<const Structure>(analyse(matrix.pattern(), 1e300, 1, silent));
     const std::vector<double> right(900, 1.0);
     std::vector<double> x(900);
     for (const int threads : {1, 2}) {
@@ -174,7 +180,7 @@ void check_interruption(std::mt19937 &random) {
         for (std::int32_t v = 0; v < u; ++v) edges.insert({u, v});
     const Matrix matrix = definite(1500, edges, random);
     const auto structure =
-        std::make_shared<const Structure>(analyse(matrix.pattern(), 1e300, silent));
+        std::make_shared<const Structure>(analyse(matrix.pattern(), 1e300, 1, silent));
     const std::function<void()> stop = [] { throw std::runtime_error("stop"); };
     for (const int threads : {1, 2})
         throws<std::runtime_error>(
@@ -194,6 +200,9 @@ int main() {
             check(definite(n, sprinkled(n, count, random), random), 1 + n % 13, random);
     check(definite(2500, grid(50), random), 6, random);
     check(definite(20000, sprinkled(20000, 22000, random), random), 40, random);
+    // Large enough for domains, one of them with vertices joined to very many.
+    check(definite(40000, grid(200), random), 3, random);
+    check(definite(30000, with_hubs(sprinkled(30000, 20000, random), 30000), random), 2, random);
     check(definite(300, sprinkled(300, 30000, random), random), 9, random);
     check_refusals(random);
     check_signs(random);

@@ -37,8 +37,15 @@ void test_bases(std::mt19937 &random) {
                 for (const bool quadratic : {false, true}) {
                     const std::int64_t width = quadratic ? d * (d + 1) / 2 : 1 + d;
                     std::vector<double> bases(count * s * width);
-                    unbend::local_bases(points.data(), count, s, r, d, quadratic, 2, silent,
+                    unbend::local_bases(unbend::GivenPoints{points.data()}, count, s, r, d, quadratic, 2, silent,
                                         bases.data());
+                    for (std::int64_t m = 0; m < count; ++m)
+                        assert_orthonormal(bases.data() + m * s * width, s, width);
+                    std::vector<std::int32_t> members(count * s);
+                    for (std::int32_t &member : members)
+                        member = static_cast<std::int32_t>(random() % (count * s));
+                    unbend::local_bases(unbend::GatheredPoints{points.data(), members.data()}, count, s,
+                                        r, d, quadratic, 2, silent, bases.data());
                     for (std::int64_t m = 0; m < count; ++m)
                         assert_orthonormal(bases.data() + m * s * width, s, width);
                 }

@@ -134,7 +134,8 @@ else:
         if name in _MODULES:
             return import_module(f"unbend.{name}")
         if name in _NAMES:
-            return getattr(import_module(_NAMES[name]), name)
+            globals()[name] = found = getattr(import_module(_NAMES[name]), name)
+            return found
         raise AttributeError(f"module 'unbend' has no attribute {name!r}")
 
 

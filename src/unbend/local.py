@@ -4,6 +4,8 @@ Functions of one neighbourhood take `coordinates` (m, s, r): m neighbourhoods of
 to a rigid motion, as `Space.coordinates` gives them. The point itself comes first.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import nnls
@@ -11,6 +13,7 @@ from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
+from unbend.report import step
 from unbend.validation.arrays import check_rows
 from unbend.validation.scalars import check_real
 
@@ -133,7 +136,7 @@ def _nonnegative_weights(gram: FloatArray) -> FloatArray:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def affine_bases(coordinates: FloatArray, d: int, threads: int = 1) -> FloatArray:
+def affine_bases(coordinates: "FloatArray | RowBlocks", d: int, threads: int = 1) -> FloatArray:
     """Orthonormal bases [1/√s, tangent coordinates] of each neighbourhood, (m, s, 1 + d).
 
     Tangent coordinates are the leading left singular vectors of the centered points; where the
@@ -150,7 +153,7 @@ def affine_bases(coordinates: FloatArray, d: int, threads: int = 1) -> FloatArra
     return _bases(coordinates, d, False, threads)
 
 
-def quadratic_bases(coordinates: FloatArray, d: int, threads: int = 1) -> FloatArray:
+def quadratic_bases(coordinates: "FloatArray | RowBlocks", d: int, threads: int = 1) -> FloatArray:
     """Orthonormal bases of the quadratics that are not affine, (m, s, d(d + 1)/2).
 
     What is left of the products t_a t_b of tangent coordinates after Gram–Schmidt against 1 and
@@ -167,9 +170,24 @@ def quadratic_bases(coordinates: FloatArray, d: int, threads: int = 1) -> FloatA
     return _bases(coordinates, d, True, threads)
 
 
-def _bases(coordinates: FloatArray, d: int, quadratic: bool, threads: int) -> FloatArray:
-    points = np.ascontiguousarray(coordinates, dtype=np.float64)
+@dataclass(frozen=True, eq=False)
+class RowBlocks:
+    """Neighbourhoods as numbers `members` (m, s) of rows (n, r), relative to the first of each."""
+
+    rows: FloatArray
+    members: IntArray
+
+
+def _bases(
+    coordinates: FloatArray | RowBlocks, d: int, quadratic: bool, threads: int
+) -> FloatArray:
     width = d * (d + 1) // 2 if quadratic else 1 + d
+    if isinstance(coordinates, RowBlocks):
+        rows, members = coordinates.rows, coordinates.members
+        bases = np.empty((*members.shape, width))
+        kernels.gathered_bases(rows, members, d, quadratic, threads, step, bases)
+        return bases
+    points = np.ascontiguousarray(coordinates, dtype=np.float64)
     bases = np.empty((*points.shape[:2], width))
     kernels.local_bases(points, d, quadratic, threads, _no_progress, bases)
     return bases

@@ -16,9 +16,10 @@ import unbend
 from tests.cli.program import unbend as run
 from tests.loops import sampled
 from tests.tables.corpus import TABLES
+from unbend.selection.case import Case
 from unbend.selection.findings import measure
 from unbend.selection.inputs import open_data
-from unbend.selection.rules import RULES, Case
+from unbend.selection.rules import RULES, decide
 
 PURPOSES = ("picture", "features", "chart", "clusters")
 WINE = datasets.load_wine(as_frame=True)
@@ -279,6 +280,15 @@ def test_a_picture_of_more_dimensions_says_what_it_loses():
     assert max(areas) == areas[0]
 
 
+def test_a_picture_that_leaves_much_of_the_geodesics_shows_neighbourhoods():
+    """Two coordinates that leave half of them cannot hold the data, whatever the dimension is."""
+    for left, name in ((0.5, "NeighborEmbedding"), (0.1, "MetricMDS")):
+        found = replace(FOUND, outside=0.9, residual=0.7, residuals=np.array([0.7, left]))
+        method, why, _ = decide(Case(replace(found, dimension=1), "picture", None, "euclidean"))
+        assert type(method).__name__ == name
+        assert f"leave {left:.0%} of the geodesics" in why
+
+
 def test_closed_data_need_one_coordinate_more_and_the_headline_says_so():
     rng = np.random.default_rng(5)
     sphere = rng.normal(size=(700, 3))
@@ -317,6 +327,24 @@ def test_features_have_a_transform_of_single_rows():
         together = fitted.transform(frame[150:])
         alone = np.concatenate([fitted.transform(row[None]) for row in frame[150:]])
         assert alone == pytest.approx(together, abs=1e-9)
+
+
+def test_landmarks_are_promised_only_of_a_surface_of_known_dimension():
+    """A fit with more coordinates than the surface that was measured would decline to denoise."""
+    noisy = replace(FOUND, outside=0.3, hidden=3.0, surface=True, residuals=np.full(9, 0.01))
+    for change, denoised in (
+        ({"dimension": 2, "low": 2, "high": 2}, True),
+        ({"dimension": 7, "low": 5, "high": 8}, False),
+    ):
+        case = Case(replace(noisy, **change), "features", None, "euclidean")
+        method, why, _ = decide(case)
+        assert ("landmarks on it are fitted" in why) == denoised
+        assert (getattr(method, "denoise", False) == "auto") == denoised
+
+
+def test_few_rows_are_not_taken_for_a_hole():
+    roll = unbend.datasets.swiss_roll(500, random_state=0).points
+    assert "or few rows" in unbend.suggest(roll).reasons[1]
 
 
 def test_rows_of_the_whole_decide_whether_there_are_landmarks():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 import unbend
 from tests.loops import sampled
@@ -73,3 +74,12 @@ def test_columns_with_equal_noise_are_of_one_unit():
     assert unbend.choose_dimension(rows @ frame).verdict == "1"
     units = rows * np.logspace(0, 4, 10)
     assert "tandardised" in unbend.choose_dimension(units).scaling
+
+
+def test_constant_columns_do_not_change_the_dimension():
+    """They are directions without noise, and not noise that rows stand out of."""
+    rows = load_digits().data
+    constant = np.ptp(rows, axis=0) == 0
+    assert constant.any()
+    verdict = unbend.choose_dimension(rows[:, ~constant], scale="none").verdict
+    assert unbend.choose_dimension(rows, scale="none").verdict == verdict

@@ -7,8 +7,9 @@ import pytest
 
 import unbend
 from tests.loops import sampled
+from unbend.selection.case import Case
 from unbend.selection.findings import LAID_OUT, TOGETHER
-from unbend.selection.rules import Case, decide
+from unbend.selection.rules import decide
 from unbend.selection.trials import chart_parameters, compare_charts, measure_chart
 
 
@@ -142,14 +143,72 @@ def test_closed_surfaces_have_no_chart_that_lays_them_out():
         assert best.geodesics > LAID_OUT or best.neighbors > TOGETHER
 
 
-def test_where_every_chart_folds_neighbours_are_kept_together():
+def test_where_every_chart_folds_the_answer_says_so():
     """But only as many coordinates are named as there are known to be dimensions."""
     found = unbend.suggest(
         unbend.datasets.swiss_roll(300, random_state=0).points, for_="chart"
     ).findings
     folded = replace(found, reference=replace(found.reference, neighbors=0.9))
     method, why, _ = decide(Case(folded, "chart", None, "euclidean"))
-    assert (type(method).__name__, method.n_components) == ("LaplacianEigenmaps", 2)
-    assert "folds" in why
+    assert (type(method).__name__, method.n_components) == ("Isomap", 2)
+    assert method.n_neighbors == "auto"
+    assert "no chart is right" in why
     unknown = replace(folded, low=1, high=13, dimension=13)
     assert "folds" not in decide(Case(unknown, "chart", None, "euclidean"))[1]
+
+
+@pytest.mark.parametrize(("share", "chosen"), [(0.5, "PCA"), (0.9, "LTSA"), (1.5, "LTSA")])
+def test_another_chart_is_named_where_it_is_clearly_nearer_to_the_reference(share, chosen):
+    """The reference has errors of its own, so small differences decide nothing."""
+    points, _ = spiral(300, 0.0)
+    found = unbend.suggest(points, for_="chart", scale="none").findings
+    usual = replace(found.charts["LTSA"], error=0.1)
+    charts = {"LTSA": usual, "PCA": replace(usual, error=0.1 * share)}
+    case = Case(replace(found, charts=charts), "chart", None, "euclidean")
+    method, why, others = decide(case)
+    assert type(method).__name__ == chosen
+    assert why.startswith(f"{chosen} lays some rows out ")
+    assert ("about as well as PCA" in why) == (share == 0.9)
+    assert {type(other).__name__ for other in others} == {"LTSA", "PCA"} - {chosen}
+
+
+def arcs(gap, shift=0.0, n=300):
+    """Two pieces of a circle with a gap, the second moved outwards; and their angles."""
+    rng = np.random.default_rng(0)
+    angle = np.sort(rng.uniform(0, 2.4, n))
+    angle[n // 2 :] += gap
+    points = np.column_stack((np.cos(angle), np.sin(angle), 0.1 * np.sin(3 * angle)))
+    points[n // 2 :] += shift * np.array([np.cos(1.2), np.sin(1.2), 0.0])
+    return points, angle
+
+
+def test_a_curve_with_a_gap_is_a_curve_and_not_two_clusters():
+    points, angle = arcs(0.5)
+    suggestion = unbend.suggest(points, for_="chart", scale="none")
+    assert suggestion.findings.parts == 2
+    assert not suggestion.findings.clustered
+    chart = suggestion.estimator.fit(points).embedding_
+    assert error(angle[:, None], chart) < 0.03
+    apart = unbend.suggest(arcs(0.0, 4.0)[0], for_="chart", scale="none")
+    assert apart.findings.clustered
+    assert "2 clusters" in apart.reasons[1]
+
+
+def test_a_chart_has_fewer_coordinates_than_columns_where_the_dimension_allows(monkeypatch):
+    monkeypatch.setattr("unbend.selection.findings.decide_dimension", lambda data: (3, 2, 3))
+    plane = np.random.default_rng(0).uniform(0, 2, size=(300, 2))
+    suggestion = unbend.suggest(bend(plane), for_="chart", scale="none")
+    assert "intrinsic dimension between 2 and 3: 2 coordinates" in suggestion.reasons[0]
+    assert suggestion.estimator.n_components == 2
+    assert suggestion.findings.charts
+    assert unbend.suggest(bend(plane), for_="features").estimator.n_components == 3
+
+
+def test_charts_of_many_or_unknown_dimensions_are_not_tried(monkeypatch):
+    monkeypatch.setattr("unbend.selection.findings.try_charts", lambda *_: pytest.fail("tried"))
+    rows = np.random.default_rng(0).normal(size=(200, 9))
+    for answer in ((5, 5, 5), (4, 1, 9)):
+        monkeypatch.setattr(
+            "unbend.selection.findings.decide_dimension", lambda data, answer=answer: answer
+        )
+        assert not unbend.suggest(rows, for_="chart").findings.charts

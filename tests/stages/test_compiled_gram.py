@@ -101,3 +101,63 @@ def test_blocks_that_are_not_well_apart_are_left_as_they_are(native, kind):
         # What is left of a vector inside the basis is rounding, for the next round.
         assert inside < 0 or (kind == "inside" and inside > 1e-2)
         assert inside >= 0 or own.tobytes() == block.tobytes()
+
+
+def symmetric_matrix(rng, n, kind):
+    """Symmetric matrices whose eigenvalues are hard to tell apart, or of very different sizes."""
+    turn = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    values = {
+        "spread": rng.normal(size=n),
+        "equal": np.full(n, 2.0),
+        "few": rng.integers(0, 3, n).astype(float),
+        "close": 1.0 + 1e-14 * rng.normal(size=n),
+        "graded": 10.0 ** -rng.uniform(0, 25, n),
+        "zero": np.zeros(n),
+    }[kind]
+    return (turn * values) @ turn.T
+
+
+KINDS = ("spread", "equal", "few", "close", "graded", "zero")
+
+
+@LAW
+@given(rngs, st.integers(0, 70), st.sampled_from(KINDS), st.integers(-250, 250))
+def test_eigenpairs_of_small_matrices_are_those_of_lapack(native, rng, n, kind, power):
+    matrix = symmetric_matrix(rng, n, kind) * 10.0**power
+    mean = matrix / 2 + matrix.T / 2
+    size = np.abs(mean).sum(axis=1).max(initial=0.0)
+    # Rounding of n reflections and about 2n steps of rotations.
+    slack = 20 * n * EPS
+    for kernels in (native, reference):
+        values, vectors = np.full(n, np.nan), np.full((n, n), np.nan)
+        assert kernels.symmetric_eigenpairs(matrix, values, vectors)
+        np.testing.assert_allclose(values, np.linalg.eigvalsh(mean), 0, slack * size)
+        np.testing.assert_allclose(vectors @ vectors.T, np.eye(n), 0, slack)
+        unit = mean / (size or 1.0)
+        np.testing.assert_allclose(
+            vectors @ unit, values[:, None] / (size or 1.0) * vectors, 0, slack
+        )
+        assert (np.diff(values) >= 0).all()
+
+
+@pytest.mark.parametrize("diagonals", ["one", "three"])
+def test_eigenpairs_of_matrices_that_are_reduced_already(native, diagonals):
+    n = 30
+    matrix = np.diag(np.arange(n, 0.0, -1))
+    if diagonals == "three":
+        # The path graph: eigenvalues 2 - 2 cos(pi k / (n + 1)).
+        matrix = 2.0 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+    values, vectors = np.empty(n), np.empty((n, n))
+    assert native.symmetric_eigenpairs(matrix, values, vectors)
+    k = np.arange(1.0, n + 1)
+    expected = k if diagonals == "one" else 2.0 - 2.0 * np.cos(np.pi * k / (n + 1))
+    np.testing.assert_allclose(values, expected, 0, 20 * n * EPS)
+    np.testing.assert_allclose(matrix @ vectors.T, vectors.T * values, 0, 100 * n * EPS)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_eigenpairs_of_numbers_that_are_not_finite_are_refused(native, wrong):
+    matrix = np.eye(5)
+    matrix[2, 1] = wrong
+    for kernels in (native, reference):
+        assert not kernels.symmetric_eigenpairs(matrix, np.empty(5), np.empty((5, 5)))

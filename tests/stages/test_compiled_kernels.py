@@ -61,6 +61,26 @@ def test_places_by_paths_equal_the_twin(native, dtype, rng, rows, ends, k, new):
     assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
 
 
+@precisions
+@LAW
+@given(rngs, st.integers(1, 30), st.integers(1, 700), st.integers(1, 14), st.integers(0, 20))
+def test_inner_products_of_neighborhoods_equal_the_twin(
+    native, dtype, rng, rows, columns, size, count
+):
+    points = (1e3 + rng.normal(size=(rows, columns))).astype(dtype)
+    members = rng.integers(0, rows, (count, size)).astype(np.int32)
+    expected = np.full((count, size, size), np.nan)
+    reference.local_gram(points, members, 1, expected)
+    found = [np.full_like(expected, np.nan) for _ in THREADS]
+    for threads, gram in zip(THREADS, found, strict=True):
+        native.local_gram(points, members, threads, gram)
+    length = np.sqrt(np.einsum("mii->mi", expected))
+    slack = 4 * columns * EPS * length[:, :, None] * length[:, None]
+    assert (np.abs(found[0] - expected) <= slack).all()
+    assert (found[0] == found[0].transpose(0, 2, 1)).all()
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+
+
 @pytest.mark.parametrize("quadratic", [False, True])
 @LAW
 @given(rngs, st.integers(1, 3), st.integers(0, 5), st.integers(-100, 100))
@@ -72,6 +92,12 @@ def test_local_bases_span_what_the_twin_spans(native, quadratic, rng, d, spare, 
     shape = (70, s, d * (d + 1) // 2 if quadratic else 1 + d)
     expected = filled(shape, reference.local_bases, points, d, quadratic, 1)
     found = [filled(shape, native.local_bases, points, d, quadratic, t) for t in THREADS]
+    rows, members = points.reshape(-1, d + 1), np.arange(70 * s, dtype=np.int32).reshape(70, s)
+    relative = filled(shape, native.local_bases, points - points[:, :1], d, quadratic, 1)
+    for kernels in (reference, native):
+        gathered = filled(shape, kernels.gathered_bases, rows, members, d, quadratic, 1)
+        if kernels is native:
+            assert gathered.tobytes() == relative.tobytes()
     gaps = np.linalg.svd(chart - chart.mean(axis=1, keepdims=True), compute_uv=False)
     # Tangents turn by rounding over the gap of the singular values, quadratics more.
     turn = 1e5 if quadratic else 1e3

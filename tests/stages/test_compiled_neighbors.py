@@ -163,13 +163,30 @@ def test_products_of_long_rows_find_the_same_neighbours(rng, n, columns, k, kind
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(brute_force, "LONG_ROWS", 1)
         assert_same(run_cloud("native", points, k)[0], panels)
-        keys, indices = brute_force.candidates_of_long_rows(Cloud.of(points), n - 1)
+        keys, indices = brute_force.candidates_of_long_rows(Cloud.of(points), None, n - 1)
+        between = brute_force.candidates_of_long_rows(Cloud.of(points), points[: n // 2], n)
     squares = (exact(points, points, scale) * scale) ** 2
     below = np.take_along_axis(squares, indices, axis=1) * (1 + 4 * columns * EPS)
     assert (keys <= below).all()
     assert (np.diff(keys, axis=1) >= 0).all()
     everyone = np.sort(np.column_stack((indices, np.arange(n))), axis=1)
     assert (everyone == np.arange(n)).all()
+    below = np.take_along_axis(squares[: n // 2], between[1], axis=1) * (1 + 4 * columns * EPS)
+    assert (between[0] <= below).all()
+    assert (np.diff(between[0], axis=1) >= 0).all()
+    assert (np.sort(between[1], axis=1) == np.arange(n)).all()
+
+
+@LAW
+@given(rngs, st.integers(40, 120), st.integers(1, 300), st.integers(1, 6), kinds)
+def test_products_of_long_rows_find_the_neighbours_of_new_samples(rng, n, columns, k, kind):
+    points = drawn_points(rng, n, columns, kind)
+    new = points[:7] + 0.1 * (points[7:14] - points[:7])
+    cloud = Cloud.of(points)
+    panels = cloud.nearest_of(new, k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(brute_force, "LONG_ROWS", 1)
+        assert_same(cloud.nearest_of(new, k), panels)
 
 
 @every_kernel

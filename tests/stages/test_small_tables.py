@@ -2,13 +2,17 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array, eye_array, kron
 from scipy.spatial.distance import cdist
 
 import unbend
+from tests.stages.drawn import LAW, rngs
 from tests.stages.searches import every_kernel, kernels
 from unbend._kernels import reference
+from unbend._kernels.reference.sparse_graphs import may_be_accepted
 from unbend.eigen import ShiftInvert, SpectralProblem, inverse_lanczos, solve
 from unbend.gram.kernels import Similarities
 from unbend.graphs import laplacian, normalized_cut
@@ -105,6 +109,55 @@ def test_growth_stops_where_the_next_block_is_dependent(name):
     start = np.ascontiguousarray(np.eye(n)[:, :3])
     assert factor.grow_blocks(basis, 0, 0, images, small, start, 3, 1e-2, 0.1, 1) == 1
     assert np.allclose(small[:3, :3], np.diag([1, 1 / 2, 1 / 3]))
+
+
+def weighted_path(rng, n):
+    """Laplacian of a path with random weights: its eigenvalues are apart."""
+    weights = rng.uniform(0.5, 2.0, n - 1)
+    return csr_array(laplacian(csr_array(diags_array([weights, weights], offsets=[-1, 1]))))
+
+
+@every_kernel
+@LAW
+@given(rngs, st.integers(1, 4), st.sampled_from([1e-3, 1e-6, 1e-8]))
+def test_growth_stops_once_the_wanted_pairs_are_within_the_tolerance(name, rng, wanted, tol):
+    own, n, width, most = kernels(name), 80, 3, 14
+    matrix = csr_array(weighted_path(rng, n) + 1e-9 * eye_array(n))
+    row, column = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+    factor = own.factor(own.analyse(row, column, np.inf), row, column, matrix.data, 0.0, 1)
+    basis, images = np.zeros((most * width + 1, n)), np.zeros((most * width, n))
+    small = np.zeros((most * width, most * width))
+    basis[0] = n**-0.5
+    start = rng.standard_normal((n, width))
+    start = np.linalg.qr(start - start.mean(axis=0))[0]
+    rule = (wanted, 2, tol, 1e5, 1e-3)
+    added = factor.grow_blocks(basis, 1, 0, images, small, start, most, 1e-2, 0.1, 1, *rule)
+    size = added * width
+    exact = eigh(matrix.toarray())[1][:, 1 : wanted + 1]
+    turn = eigh(small[:size, :size])[1][:, : -wanted - 1 : -1]
+    found = np.linalg.qr(images[:size].T @ turn)[0]
+    # Fewer than the most: they were accepted. One block less would not have been.
+    assert added < most
+    assert np.linalg.norm(exact - found @ (found.T @ exact), 2) <= 3 * tol
+    if added > 2:
+        less = size - width
+        inside = small[:less, less - width : less]
+        last = images[less - width : less] @ images[less - width : less].T
+        assert not may_be_accepted(small[:less, :less], last, inside, wanted, *rule[2:])
+
+
+@every_kernel
+def test_growth_stops_where_eigenvalues_differ_too_much(name, rng):
+    own, n = kernels(name), 60
+    matrix = csr_array(np.diag(np.concatenate(([1e-6], np.linspace(1.0, 2.0, n - 1)))))
+    row, column = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+    factor = own.factor(own.analyse(row, column, np.inf), row, column, matrix.data, 0.0, 1)
+    basis, images, small = np.zeros((12, n)), np.zeros((12, n)), np.zeros((12, 12))
+    start = np.linalg.qr(rng.standard_normal((n, 3)))[0]
+    for spread, blocks in ((1e5, 2), (1e9, 4)):
+        rule = (2, 2, 1e-15, spread, 1e-3)
+        room = (basis, 0, 0, images, small)
+        assert factor.grow_blocks(*room, start, 4, 1e-9, 1.0, 1, *rule) == blocks
 
 
 def torus(side):

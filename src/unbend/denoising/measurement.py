@@ -9,6 +9,7 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.denoising.patches import PatchFits, coefficients, project
 from unbend.denoising.reduction import Reduction, reduce_columns
 from unbend.denoising.sampling import shuffle_distinct
+from unbend.denoising.valleys import mean_valley
 from unbend.graphs import components
 from unbend.neighbors import PointSpace
 from unbend.outlyingness import FAR
@@ -27,6 +28,11 @@ SAMPLE, ROUNDS = 128, 2
 # neighbours (`benchmarks/noise/clusters.py` measures surfaces, too).
 COMPARED_ROWS, AROUND = 5000, 10
 CONNECTING, APART = 15, 0.1
+# Depth of the valleys of density in patches of up to so many rows from which on rows are clusters,
+# too. Where the share of noise is above `PLAIN` patches may lie within one cluster, and patches
+# this many times as large are looked at, up to a share of the rows.
+VALLEY, VALLEY_ROWS = 2.7, 512
+ACROSS, ACROSS_AT_MOST = 2.25, 0.7
 # Ratio of the sizes that are tried.
 GROWTH = 1.5
 # A patch shows the plane where noise has at most this share of the variance along its last tangent
@@ -244,7 +250,9 @@ def measure_noise(sample: Sample, d: int) -> NoiseMeasurement:
     first, choice, _ = tried.choose() if tried.sizes else (None, None, True)
     if choice is None and tried.sizes:
         first = choice = tried.try_wide()
-    clustered = choice is not None and sample.share_apart() > APART
+    clustered = choice is not None and (
+        sample.share_apart() > APART or tried.valley(choice) > VALLEY
+    )
     table = tried.table
     ratio, tilt, noise, leverage, curvature, radius = table.T
     return NoiseMeasurement(
@@ -326,6 +334,14 @@ class _Tried:
             return None
         self.add(sizes[0])
         return len(self.sizes) - 1
+
+    def valley(self, choice: int) -> float:
+        """How deep valleys of density are in the patches of a size, or in larger ones."""
+        size = self.sizes[choice]
+        if self.medians[choice][0] > PLAIN:
+            size = max(size, min(int(ACROSS * size), int(ACROSS_AT_MOST * self.sample.n)))
+        space, count = self.sample.part(size, VALLEY_ROWS)
+        return mean_valley(space, self.fits[choice].points, count, self.d)
 
     def choose(self) -> tuple[int | None, int | None, bool]:
         """Find the first size that will do, the best one, and whether larger cannot be better.

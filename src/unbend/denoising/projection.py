@@ -111,8 +111,8 @@ def denoise(
     size = measurement.patch_size if patch_size == "auto" else int(patch_size)
     if size is None and measurement.clustered:
         raise ValueError(
-            "the rows are clusters, which few neighbours do not connect, and no surface: denoise "
-            "each cluster on its own, or pass patch_size"
+            "the rows are clusters and no surface: denoise each cluster on its own, or pass "
+            "patch_size"
         )
     if size is None:
         raise ValueError(

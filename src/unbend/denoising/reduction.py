@@ -20,8 +20,8 @@ ROWS_PER_COLUMN, ROWS = 20, 5000
 # Excess over the largest variance of noise that is not sampling, and share of the smallest below
 # which the spectrum decays and is not noise.
 EXCESS, DECAY = 1.1, 0.5
-# Variances below this share of the largest are rounding.
-ROUNDING = 1e-12
+# Variances below this share of the largest are rounding, and a loss below this share of all.
+ROUNDING, LOST = 1e-12, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,12 @@ class Reduction:
     def narrow(self, rows: FloatArray) -> FloatArray:
         """Return the coordinates of rows along the directions."""
         return np.ascontiguousarray((rows - self.center) @ self.axes)
+
+    def is_lossless(self, rows: FloatArray) -> bool:
+        """Whether rows have no other directions, up to rounding."""
+        away = rows - self.center
+        whole = float(np.square(away).sum())
+        return whole - float(np.square(away @ self.axes).sum()) <= LOST * whole
 
     def lift(self, points: FloatArray) -> FloatArray:
         """Return the points that have given coordinates."""

@@ -104,7 +104,7 @@ class Nystrom:
         # The columns were those of the dual matrix: the values are v'Kv, near the right end.
         values, vectors = values[:asked], vectors[:, :asked]
         small = vectors.T @ np.asarray(problem.matrix @ vectors)
-        values, turn = all_eigenpairs((small + small.T) / 2)
+        values, turn = all_eigenpairs(small)
         return Eigenpairs(values, vectors @ turn)
 
 
@@ -249,7 +249,7 @@ def _inverse_products(problem: SpectralProblem, count: int, threads: int) -> App
     if not is_sparse(problem.matrix) or problem.norm == 0:
         return None
     most = inf if problem.nullity else worth_factorising(problem, count)
-    symbolic = analyse(problem.matrix, most)
+    symbolic = analyse(problem.matrix, most, threads)
     if not symbolic.analysis.complete:
         return None
     try:

@@ -48,7 +48,7 @@ class Auto:
         return self._choose(problem, count)[:2]
 
     def _choose(
-        self, problem: SpectralProblem, count: int
+        self, problem: SpectralProblem, count: int, threads: int = 1
     ) -> tuple[Dense | Lanczos | ShiftInvert, str, Symbolic | None]:
         n = problem.n
         # Kernels with a null space wait for more rows: LAPACK cannot go wrong in it.
@@ -64,7 +64,7 @@ class Auto:
             return Dense(), "bottom end of a matrix that is not sparse", None
         # Eigenvalues of alignment kernels crowd at zero, where products cannot separate them.
         most = inf if problem.nullity else worth_factorising(problem, count)
-        symbolic = analyse(problem.matrix, most)
+        symbolic = analyse(problem.matrix, most, threads)
         wide = not problem.nullity and symbolic.analysis.entries > FULL_FACTOR * n**2 / 2
         if n <= DENSE_ROWS and (wide or not symbolic.analysis.complete):
             return Dense(), f"{n} rows: small enough for LAPACK", None
@@ -85,7 +85,7 @@ class Auto:
         self, problem: SpectralProblem, count: int, rng: np.random.Generator, threads: int = 1
     ) -> Eigenpairs:
         """Return `count` eigenpairs by the chosen solver, and record the choice."""
-        solver, reason, symbolic = self._choose(problem, count)
+        solver, reason, symbolic = self._choose(problem, count, threads)
         note(solver=type(solver).__name__, because=reason)
         if not isinstance(solver, ShiftInvert) or symbolic is None:
             return solver.eigenpairs(problem, count, rng, threads)

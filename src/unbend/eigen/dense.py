@@ -7,6 +7,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator
 
+from unbend._kernels import kernels
 from unbend.arrays import FloatArray, is_sparse
 from unbend.eigen.problem import Eigenpairs, Formable, Matrix, SpectralProblem
 from unbend.memory import reserve
@@ -14,6 +15,8 @@ from unbend.memory import reserve
 # Share of the spectrum up to which LAPACK finds a part in less time than the whole: half of it for
 # a few pairs of 100 to 1000 rows, all of it for a quarter.
 PART = 1 / 8
+# Rows up to which the compiled QL iteration takes less time than a call of LAPACK.
+COMPILED_ROWS = 100
 
 
 def to_dense(matrix: Matrix) -> FloatArray:
@@ -79,15 +82,21 @@ def eigenpairs_at_end(
 
 
 def all_eigenpairs(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues of a symmetric matrix, ascending, and orthonormal eigenvectors.
+    """Eigenvalues of the mean of a matrix and its transpose, ascending, and orthonormal vectors.
 
     Divide and conquer is LAPACK's fastest driver, but of matrices with multiple eigenvalues its
     vectors were seen 5e-10 from orthogonal. Then the QR iteration does it again.
     """
+    n = len(matrix)
+    if n <= COMPILED_ROWS:
+        values, vectors = np.empty(n), np.empty((n, n))
+        if kernels.symmetric_eigenpairs(np.ascontiguousarray(matrix), values, vectors):
+            return values, vectors.T
+    matrix = (matrix + matrix.T) / 2
     # NumPy's driver is this one, with less to check.
     values, vectors = np.linalg.eigh(matrix)
-    rounding = 8.0 * float(np.finfo(np.float64).eps) * len(matrix)
-    if np.abs(vectors.T @ vectors - np.eye(len(matrix))).max(initial=0.0) > rounding:
+    rounding = 8.0 * float(np.finfo(np.float64).eps) * n
+    if np.abs(vectors.T @ vectors - np.eye(n)).max(initial=0.0) > rounding:
         values, vectors = eigh(matrix, driver="ev")
     return values, vectors
 

@@ -64,6 +64,9 @@ def inverse_lanczos(
         return None
 
     blocks = 0
+    # Many vectors by narrower blocks, and more of them: the space then holds higher powers.
+    narrow = min(width, BLOCK)
+    least_blocks = max(FEWEST_BLOCKS, ceil(width / narrow) + 1)
 
     def beside(block: FloatArray) -> FloatArray:
         nonlocal blocks
@@ -79,25 +82,24 @@ def inverse_lanczos(
         images: FloatArray,
         small: FloatArray,
         block: FloatArray,
-        count: int,
+        most: int,
     ) -> int:
         nonlocal blocks
         added = factor.grow_blocks(
-            basis, known, size, images, small, block, count, WELL_APART, LITTLE, threads
-        )
+            basis, known, size, images, small, block, most, WELL_APART, LITTLE, threads,
+            count, least_blocks, tol, SPREAD, LEAST_GAP,
+        )  # fmt: skip
         blocks += added
         return added
 
     operator = Formable(problem.n, beside, lambda: beside(np.eye(problem.n)))
     inverted = SpectralProblem(operator, "top", trivial)
-    # Many vectors by narrower blocks, and more of them: the space then holds higher powers.
-    block = min(width, BLOCK)
     iteration = Iteration(
         _stopping_rule(count, tol),
-        ceil((DEPTH + 1) * width / block) - 1,
+        ceil((DEPTH + 1) * width / narrow) - 1,
         PASSES,
         0,
-        checked_from=max(FEWEST_BLOCKS, ceil(width / block) + 1),
+        checked_from=least_blocks,
         threads=threads,
         refine=True,
         best=width,
@@ -105,7 +107,7 @@ def inverse_lanczos(
         begin=UNKNOWN / tol,
         grow=grow if problem.n < SHORT else None,
     )
-    pairs, vectors, passes = iterate(inverted, problem.first_vectors(block, rng), count, iteration)
+    pairs, vectors, passes = iterate(inverted, problem.first_vectors(narrow, rng), count, iteration)
     if not passes or not _trusted(pairs.values, count):
         return None
     images = products(problem.matrix, threads)(vectors)

@@ -127,12 +127,19 @@ class KrylovSpace:
         image = self._apply(block)
         new = slice(self.size, self.size + self._width)
         self.size = new.stop
-        self._all[:, self._trivial + new.start : self._trivial + new.stop] = block
-        self._images[:, new] = image
+        self._store(self._all[:, self._trivial + new.start : self._trivial + new.stop], block)
+        self._store(self._images[:, new], image)
         self._small[: self.size, new] = self._inner(self._blocks, image)
         self._last = image, self._small[: self.size, new].copy()
         self._small[new, : self.size] = self._small[: self.size, new].T
         return image
+
+    def _store(self, columns: FloatArray, block: FloatArray) -> None:
+        """Copy a block into columns of one of the arrays of this space."""
+        if len(block) < TALL:
+            columns[...] = block
+        else:
+            kernels.store_columns(np.ascontiguousarray(block), self._threads, columns.T)
 
     def grow(self, block: FloatArray, blocks: int, grow: "Grow") -> FloatArray:
         """Append a block and up to so many in all of those that follow; return the last image."""
@@ -153,6 +160,10 @@ class KrylovSpace:
 
     def _orthonormal(self, block: FloatArray) -> FloatArray:
         """Orthonormal basis of the columns of a block that nobody else needs."""
+        if len(block) < SHORT:
+            copy = np.array(block, dtype=np.float64, order="C")
+            if kernels.orthonormal_block(self._all.T[:0], copy, WELL_APART) >= 0:
+                return copy
         if len(block) < TALL:
             return orthonormal_columns(block)
         gram = np.empty((block.shape[1], block.shape[1]))
@@ -222,7 +233,7 @@ class KrylovSpace:
     def _pairs(self, count: int, previous: FloatArray) -> RitzPairs:
         """Find them without their residuals."""
         small = self._small[: self.size, : self.size]
-        values, rotation = all_eigenpairs((small + small.T) / 2)
+        values, rotation = all_eigenpairs(small)
         size = float(np.abs(values).max())
         pick = (
             slice(None, self._kept) if self._end == "bottom" else slice(None, -self._kept - 1, -1)
@@ -302,7 +313,8 @@ class Iteration:
     result takes one pass for `passes_a_check` of those that it took; zero leaves it out.
     `refine` takes the images of the accepted vectors in their place. `best` is how many vectors are
     wanted if not one block. `estimated` residuals are computed only once they seem small enough,
-    and a random block has an excess of about `begin`. `grow` adds blocks of A by one call.
+    and a random block has an excess of about `begin`. `grow` adds blocks of A by one call until the
+    pairs may be accepted.
     """
 
     excess: Callable[[RitzPairs], float]
@@ -376,7 +388,8 @@ def find_missed(
         passes=ceil(passes / iteration.passes_a_check),
         checked_from=iteration.depth + 1,
     )
-    _, vectors, found = iterate(beside, rng.standard_normal((problem.n, PROBES)), 1, search)
+    # Values alone decide: no residuals are asked for.
+    _, vectors, found = iterate(beside, rng.standard_normal((problem.n, PROBES)), 0, search)
     return vectors if found else None
 
 
@@ -397,11 +410,13 @@ def iterate(
             if iteration.grow is None:
                 image = space.add(block)
             else:
-                image = space.grow(
-                    block, looks.wait(space.size // width, depth + 1), iteration.grow
-                )
-            if space.size == full or looks.due(space.size // width):
-                estimated = iteration.estimated and not space.mixed
+                image = space.grow(block, (full - space.size) // width, iteration.grow)
+            blocks = space.size // width
+            # Growth that ended early is not looked at, and goes on from a block with a random part.
+            due = blocks >= iteration.checked_from if iteration.grow else looks.due(blocks)
+            if space.size == full or due:
+                # Compiled growth has estimated residuals already.
+                estimated = iteration.estimated and not (space.mixed or iteration.grow)
                 pairs = (space.estimate if estimated else space.ritz)(count, previous)
                 previous = pairs.rotation
                 excess = iteration.excess(pairs)
@@ -411,7 +426,7 @@ def iterate(
                 if excess <= 1:
                     best = space.refined_vectors if iteration.refine else space.vectors
                     return pairs, best(pairs), number + 1
-                looks.record(space.size // width, excess)
+                looks.record(blocks, excess)
             if space.size < full:
                 if expand is None:
                     block = space.orthonormal(image)
@@ -445,10 +460,6 @@ class Looks:
     def __init__(self, first: int, begin: float = inf) -> None:
         self._next = first
         self._last = 0, begin
-
-    def wait(self, blocks: int, most: int) -> int:
-        """Blocks to add to some before the next look, or until there are the most."""
-        return max(1, min(self._next, most) - blocks)
 
     def due(self, blocks: int) -> bool:
         """Whether pairs are looked for in so many blocks."""

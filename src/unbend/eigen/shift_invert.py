@@ -57,8 +57,10 @@ class Symbolic:
             raise NotPositiveDefinite(f"{error}: use eigen_solver='lanczos' or 'dense'") from error
 
 
-def analyse(matrix: Matrix, most_flops: float = inf) -> Symbolic:
+def analyse(matrix: Matrix, most_flops: float = inf, threads: int = 1) -> Symbolic:
     """Order a matrix and predict its factor; give up where it takes more than `most_flops`.
+
+    The order does not depend on the number of threads.
 
     Examples
     --------
@@ -77,15 +79,15 @@ def analyse(matrix: Matrix, most_flops: float = inf) -> Symbolic:
         rows = rows.copy()
         rows.sum_duplicates()
     try:
-        return _analyse(rows, most_flops)
+        return _analyse(rows, most_flops, threads)
     except ValueError:
         # A product may hold a zero on one side of the diagonal that rounding spared on the other.
-        return _analyse(csr_array((rows + rows.T) / 2), most_flops)
+        return _analyse(csr_array((rows + rows.T) / 2), most_flops, threads)
 
 
-def _analyse(rows: Matrix, most_flops: float) -> Symbolic:
+def _analyse(rows: Matrix, most_flops: float, threads: int) -> Symbolic:
     row, column = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False)
-    return Symbolic(row, column, rows.data, kernels.analyse(row, column, most_flops))
+    return Symbolic(row, column, rows.data, kernels.analyse(row, column, most_flops, threads))
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ class ShiftInvert:
                 "ShiftInvert factorises a matrix and this problem gives only products: use "
                 "eigen_solver='lanczos' or 'dense'"
             )
-        return self.iterate(problem, analyse(problem.matrix), count, rng, threads)
+        return self.iterate(problem, analyse(problem.matrix, threads=threads), count, rng, threads)
 
     def iterate(
         self,
@@ -193,7 +195,7 @@ def factorise(
     problem: SpectralProblem, symbolic: Symbolic, threads: int, shift: float | None = None
 ) -> "Factor":
     """Factorise the shifted matrix; the shift is relative to the diagonal."""
-    mean = float(np.mean(np.abs(problem.matrix.diagonal())))
+    mean = float(np.abs(problem.matrix.diagonal()).sum()) / problem.n
     shift = shift or (1e-12 if problem.nullity else 1e-10)
     factor = symbolic.factor(shift * (mean if mean > 0 else 1.0), threads)
     note(factor_entries=factor.entries, raised_pivots=factor.replaced)

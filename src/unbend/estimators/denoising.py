@@ -14,7 +14,7 @@ from unbend.denoising import (
 )
 from unbend.denoising.measurement import APART
 from unbend.denoising.patches import coefficients
-from unbend.estimators.denoising_options import DenoiseOptions
+from unbend.estimators.denoising_options import TRIED_ROWS, DenoiseOptions
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.metrics import EUCLIDEAN
 from unbend.report import note, warn
@@ -102,7 +102,7 @@ class DenoisingStage:
         if sample.n < FEWEST_ROWS or not len(found.sizes):
             return f"{sample.n} distinct rows are too few"
         if found.clustered:
-            return "the rows are clusters, which few neighbours do not connect"
+            return "the rows are clusters and no surface"
         return None
 
     def _doubt(self, found: NoiseMeasurement, sample: Sample) -> str | None:
@@ -184,6 +184,11 @@ class Candidates:
         return self.found.hides(self.sample.distinct) < MILD
 
     @property
+    def tries_rows(self) -> bool:
+        """Whether the rows are few enough to be fitted beside landmarks."""
+        return self.sample.distinct <= TRIED_ROWS
+
+    @property
     def may_be_better(self) -> bool:
         """Whether landmarks may take the place of rows that have a torn chart.
 
@@ -194,15 +199,17 @@ class Candidates:
         return self.found.choice is not None or self.sample.share_apart() <= APART
 
     def rivals(self) -> Iterator[Landmarks]:
-        """Yield landmarks by the smallest patches, and few landmarks with wide neighbourhoods.
+        """Yield landmarks by smaller patches, and few landmarks with wide neighbourhoods.
 
-        Of few rows in three dimensions and more, patches wide against the noise are wide against
+        Smaller ones are the smallest, or half way to them in the logarithm where rows are many. Of
+        few rows in three dimensions and more, patches wide against the noise are wide against
         the bends of the surface, too, and neighbourhoods of ten landmarks hardly overlap.
         """
         d, count = self.stage.d, len(self.landmarks.points)
-        smallest = 2 * coefficients(d)
-        if smallest < self.landmarks.patch_size:
-            yield project_landmarks(self.sample, smallest, count, d, self.stage.spread)
+        smallest, measured = 2 * coefficients(d), self.landmarks.patch_size
+        if smallest < measured:
+            size = smallest if self.tries_rows else round((smallest * measured) ** 0.5)
+            yield project_landmarks(self.sample, size, count, d, self.stage.spread)
         if count > FEWER:
             yield self.landmarks.first(FEWER, max(smallest, self.stage.usual_neighbors))
 

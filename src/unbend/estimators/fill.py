@@ -8,12 +8,13 @@ any number of the factor, shows it in a fraction of the time of the fit.
 from math import inf, log, log2
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array
 
 from unbend.arrays import FloatArray
 from unbend.eigen.auto import FULL_FACTOR, worth_factorising
 from unbend.eigen.problem import SpectralProblem
 from unbend.eigen.shift_invert import analyse
+from unbend.graphs.graph import merge_directions
+from unbend.local import align
 from unbend.neighbors import PointSpace
 
 # Rows of the sample; up to as many the analysis is that of the fit.
@@ -24,7 +25,12 @@ SHEET, TRIANGLE = 1.3, 2.0
 
 
 def predict_fill(
-    rows: FloatArray, neighbors: int, alignment: bool, wanted: int | None, sample: int = SAMPLE
+    rows: FloatArray,
+    neighbors: int,
+    alignment: bool,
+    wanted: int | None,
+    sample: int = SAMPLE,
+    threads: int = 1,
 ) -> float:
     """Predict how many numbers the factor of a kernel stores; zero where the fit takes none.
 
@@ -40,13 +46,15 @@ def predict_fill(
         Eigenpairs, by which a graph Laplacian is or is not factorised; with None it always is.
     sample : int
         Rows of the sample.
+    threads : int
+        Threads; the prediction does not depend on it.
     """
     n = len(rows)
     if n <= max(sample, 4 * neighbors + 8):
-        return _stored(rows, neighbors, alignment, wanted)
+        return _stored(rows, neighbors, alignment, wanted, threads)
     order = np.random.default_rng(0).permutation(n)[:sample]
     few, many = (
-        _stored(rows[np.sort(order[:m])], neighbors, alignment, wanted)
+        _stored(rows[np.sort(order[:m])], neighbors, alignment, wanted, threads)
         for m in (sample // 4, sample)
     )
     if not few or not many:
@@ -58,16 +66,23 @@ def predict_fill(
     return float(many * growth)
 
 
-def _stored(rows: FloatArray, neighbors: int, alignment: bool, wanted: int | None) -> float:
+def _stored(
+    rows: FloatArray, neighbors: int, alignment: bool, wanted: int | None, threads: int
+) -> float:
     """Count the numbers of the factor for these rows; zero where the solver takes none."""
     n = len(rows)
-    near = PointSpace(np.asarray(rows, dtype=np.float64)).nearest(min(neighbors, n - 1))
-    ones = np.ones(len(near.indices))
-    graph = csr_array((ones, near.indices, near.offsets), shape=(n, n)) + eye_array(n)
-    matrix = csr_array(graph.T @ graph if alignment else graph + graph.T)
+    space = PointSpace(np.asarray(rows, dtype=np.float64), workers=threads)
+    near = space.nearest(min(neighbors, n - 1))
+    offsets, members = near.with_self()
+    ones = np.ones((len(members), 1))
+    matrix = (
+        align(n, offsets, members, ones, threads=threads)
+        if alignment
+        else merge_directions(offsets, members, ones[:, 0], "max")
+    )
     # Sums of ones do not cancel: the pattern is that of the kernel.
     always = alignment or wanted is None
     most = inf if always else worth_factorising(SpectralProblem(matrix, "bottom"), wanted or 0)
-    analysis = analyse(matrix, most).analysis
+    analysis = analyse(matrix, most, threads).analysis
     wide = not always and analysis.entries > FULL_FACTOR * n**2 / 2
     return 0.0 if wide or not analysis.complete else float(analysis.stored)

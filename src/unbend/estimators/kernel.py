@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import SpectralProblem, Spectrum, solve
 from unbend.estimators.denoising_options import denoise_param
 from unbend.estimators.neighborhood import (
@@ -15,7 +15,7 @@ from unbend.estimators.neighborhood import (
     eigenvalue_attributes,
 )
 from unbend.extension import Barycentric, EmbeddingResult, Rule
-from unbend.local import align
+from unbend.local import RowBlocks, align
 from unbend.memory import reserve
 from unbend.neighbors import METRICS, GraphSpace, PointSpace
 from unbend.neighbors.metrics import EUCLIDEAN
@@ -142,8 +142,27 @@ class AlignmentEmbedding(KernelEmbedding):
     complement: ClassVar[bool]
 
     @abstractmethod
-    def _bases(self, coordinates: FloatArray, threads: int) -> FloatArray:
+    def _bases(self, coordinates: FloatArray | RowBlocks, threads: int) -> FloatArray:
         """Bases (m, s, w) of neighbourhoods with the given local coordinates (m, s, r)."""
+
+    def _all_bases(self, component: Component, offsets: IntArray, members: IntArray) -> FloatArray:
+        """Bases (entries, w) of all neighbourhoods."""
+        space, neighbors, threads = component.space, component.neighbors, component.threads
+        done, bases = 0, np.empty((0, 0))
+        size = int(neighbors.counts.min()) + 1
+        equal = size == int(neighbors.counts.max()) + 1
+        if equal and isinstance(space, PointSpace) and space.has_short_rows(size):
+            rows = np.ascontiguousarray(space.features, dtype=np.float64)
+            found = self._bases(RowBlocks(rows, members.reshape(-1, size)), threads)
+            return found.reshape(len(members), -1)
+        for points, indices in neighbors.blocks(AT_ONCE):
+            found = self._bases(space.coordinates(np.column_stack((points, indices))), threads)
+            if not done:
+                bases = np.empty((len(members), found.shape[2]))
+            bases[offsets[points, None] + np.arange(found.shape[1])] = found
+            done += len(points)
+            step(done, component.n)
+        return bases
 
     def _kernel(self, component: Component) -> LocalKernel:
         neighbors, n = component.neighbors, component.n
@@ -152,15 +171,7 @@ class AlignmentEmbedding(KernelEmbedding):
         # The pieces overlap, so the kernel has at most half as many entries as they have.
         reserve(6 * entries, f"the kernel of {entries} local entries", "use fewer neighbours")
         offsets, members = neighbors.with_self()
-        bases, done = np.empty((0, 0)), 0
-        for points, indices in neighbors.blocks(AT_ONCE):
-            local = component.space.coordinates(np.column_stack((points, indices)))
-            found = self._bases(local, component.threads)
-            if not done:
-                bases = np.empty((len(members), found.shape[2]))
-            bases[offsets[points, None] + np.arange(found.shape[1])] = found
-            done += len(points)
-            step(done, n)
+        bases = self._all_bases(component, offsets, members)
         kernel = align(
             n, offsets, members, bases, complement=self.complement, threads=component.threads
         )

@@ -17,6 +17,8 @@ from unbend.validation.threads import in_new_thread
 LANDMARKS = ("maxmin", "random", "kmeans")
 # Rows for each landmark among which those farthest apart are sought.
 SAMPLE = 100
+# Landmarks whose geodesics tell which rows are far from a new one: the first lie farthest apart.
+SPREAD = 4
 
 
 def landmarks_param(more: str = "") -> Any:
@@ -49,7 +51,7 @@ def choose_landmarks(
 ) -> tuple[IntArray, FloatArray]:
     """Landmarks, and the geodesic distances from each to all rows (m, n)."""
     if how == "maxmin":
-        return _farthest_first(count, lengths, rng)
+        return _farthest_first(count, lengths, rng, threads)
     landmarks = (
         np.sort(rng.choice(space.n, count, replace=False))
         if how == "random"
@@ -84,22 +86,52 @@ def _farthest(count: int, space: Space, rng: np.random.Generator) -> IntArray:
 
 
 def _farthest_first(
-    count: int, lengths: csr_array, rng: np.random.Generator
+    count: int, lengths: csr_array, rng: np.random.Generator, threads: int
 ) -> tuple[IntArray, FloatArray]:
-    """Begin anywhere; each next landmark is the row farthest from those so far (Gonzalez, 1985)."""
+    """Begin anywhere; each next landmark is the row farthest from those so far (Gonzalez, 1985).
+
+    Other threads meanwhile compute the geodesics of rows that are likely to be next: landmarks and
+    distances are the same for any number of them.
+    """
     n = lengths.shape[0]
     landmarks = np.empty(count, dtype=np.intp)
     distances = np.empty((count, n))
     paths = Paths(lengths)
     nearest = np.full(n, np.inf)
     landmarks[0] = rng.integers(n)
+    ready: dict[int, FloatArray] = {}
     for number in range(count):
-        paths.fill(distances[number : number + 1], landmarks[[number]])
+        row = int(landmarks[number])
+        if row not in ready:
+            more = min(threads, count - number) - 1
+            start = [row, *_likely_next(row, nearest, distances[: min(number, SPREAD)], more)]
+            found = np.empty((len(start), n))
+            paths.fill(found, np.array(start), threads)
+            # Those that did not follow at once may still do so; the oldest hardly.
+            kept = [*ready.items(), *zip(start, found, strict=True)]
+            ready = dict(kept[-2 * threads :])
+        distances[number] = ready.pop(row)
         np.minimum(nearest, distances[number], out=nearest)
         if number + 1 < count:
             landmarks[number + 1] = int(np.argmax(nearest))
         step(number + 1, count)
     return landmarks, distances
+
+
+def _likely_next(row: int, nearest: FloatArray, known: FloatArray, count: int) -> list[int]:
+    """Rows that are farthest from all landmarks if `row` becomes one too, as far as it is known.
+
+    Geodesics of a few rows bound those of `row` from below (triangle inequality).
+    """
+    likely: list[int] = []
+    left = nearest.copy()
+    for _ in range(count if len(known) else 0):
+        left[np.abs(known - known[:, [row]]).max(axis=0) < left] = 0.0
+        row = int(np.argmax(left))
+        if left[row] == 0:
+            break
+        likely.append(row)
+    return likely
 
 
 def _nearest_to_centers(count: int, space: Space, rng: np.random.Generator) -> IntArray:

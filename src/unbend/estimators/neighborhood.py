@@ -15,7 +15,7 @@ from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import solve
 from unbend.estimators.arrangement import arrange_components, place_rows
-from unbend.estimators.denoising_options import MOST_LANDMARKS, TRIED_ROWS, DenoiseOptions
+from unbend.estimators.denoising_options import MOST_LANDMARKS, DenoiseOptions
 from unbend.estimators.embedding import (
     SpectralEmbedding,
     seed_param,
@@ -98,6 +98,12 @@ class Component:
     def n(self) -> int:
         """Number of rows."""
         return len(self.neighbors.offsets) - 1
+
+    @property
+    def block_threads(self) -> int:
+        """Threads that compute neighbourhoods; one where a metric may be a user's function."""
+        shared = isinstance(self.space, PointSpace) and self.space.is_euclidean
+        return self.threads if shared else 1
 
     def take(self, rows: IntArray) -> "Component":
         """Restrict to some rows, with all their neighbours."""
@@ -232,7 +238,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         fit = partial(self._fit_space, space, y, graph)
         if candidates is None or record is None:
             fitted = fit(None)
-        elif not self._is_tried(candidates.sample.distinct):
+        elif not self._is_tried(candidates):
             fitted = fit(candidates.first)
         else:
             from unbend.estimators.denoising_trials import fit_with_trial
@@ -313,9 +319,10 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         with stage("denoise") as record:
             return run.run(space, self._denoising_obstacle(graph)), record
 
-    def _is_tried(self, distinct: int) -> bool:
-        """Whether so many rows as they are may be fitted beside landmarks: 'auto' chooses then."""
-        return self.makes_charts and self.denoise == AUTO and distinct <= TRIED_ROWS
+    def _is_tried(self, candidates: "Candidates") -> bool:
+        """Whether 'auto' chooses between charts: rows that come first are not tried if many."""
+        chosen = self.makes_charts and self.denoise == AUTO
+        return chosen and (candidates.tries_rows or candidates.declined is None)
 
     def _denoising_obstacle(self, graph: Any) -> str | None:
         """Name the parameter, if any, that is meant for the rows and not for landmarks."""

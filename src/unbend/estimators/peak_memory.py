@@ -16,6 +16,7 @@ from unbend.arrays import FloatArray
 from unbend.estimators.fill import predict_fill
 from unbend.estimators.unfolding_memory import HIGH_RANK, dense_newton, expected_rank
 from unbend.memory import check_fits, fits, is_limited
+from unbend.validation.threads import threads
 
 # A fit is refused before it begins if even this share of the prediction does not fit.
 CERTAIN = 1 / 1.5
@@ -142,11 +143,13 @@ def _predict_filled(
 ) -> float:
     """Predict the peak of a method with a sparse factor from the rows."""
     n, columns = rows.shape
+    jobs = threads(given.get("n_jobs"))
     if peak.blocks:
-        stored = predict_fill(rows, neighbors, bool(given["complete"]), None)
+        stored = predict_fill(rows, neighbors, bool(given["complete"]), None, threads=jobs)
         stored *= expected_rank(given, rows) ** 2
     else:
-        stored = predict_fill(rows, neighbors, peak.alignment, given["n_components"] + 1)
+        wanted = given["n_components"] + 1
+        stored = predict_fill(rows, neighbors, peak.alignment, wanted, threads=jobs)
     linear = peak.column * columns + peak.beside + (0.0 if stored else peak.krylov)
     return float(n * linear + peak.stored * stored)
 

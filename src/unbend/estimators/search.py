@@ -67,6 +67,13 @@ class Neighborhoods:
         return mean_spacing(self.neighbors.nearest(np.full(self.space.n, COMPARED)))
 
 
+def _range(counts: int | IntArray) -> tuple[int, int]:
+    """Fewest and most; NumPy takes longer for one number than a KD-tree for a hundred rows."""
+    if isinstance(counts, np.ndarray):
+        return int(counts.min()), int(counts.max())
+    return counts, counts
+
+
 def is_ordered(space: Space) -> TypeGuard[PointSpace]:
     """Whether the rows are sorted by where they are: many points in few columns."""
     few = isinstance(space, PointSpace) and space.points.shape[1] <= ORDERED_COLUMNS
@@ -208,21 +215,25 @@ class NeighborSearch:
             self._check_least(neighbors, space)
             return neighbors, Rule(int(max(1, neighbors.counts.max())), radius)
         counts = self._adjust_counts(counts, n)
-        neighbors = space.nearest(int(np.max(counts)))
         if isinstance(counts, np.ndarray):
-            neighbors = neighbors.nearest(counts)
+            neighbors = space.nearest(int(counts.max())).nearest(counts)
+            counts = int(np.median(counts))
+        else:
+            neighbors = space.nearest(counts)
         if self.radius is not None:
             neighbors = neighbors.within(self.radius)
             self._check_least(neighbors, space)
-        return neighbors, Rule(int(np.median(counts)), radius)
+        return neighbors, Rule(counts, radius)
 
     def _adjust_counts(self, counts: int | IntArray, n: int) -> int | IntArray:
         """Raise counts to what the method needs and lower them to what there is, with a warning."""
-        if np.min(counts) < self.needs.neighbors:
+        fewest, most = _range(counts)
+        if fewest < self.needs.neighbors:
             raised = min(self.needs.neighbors + 1, n - 1)
             warn(f"{self.method} needs more neighbours: n_neighbors was raised to {raised}")
             counts = np.maximum(counts, raised) if isinstance(counts, np.ndarray) else raised
-        if np.max(counts) > n - 1:
+            most = max(most, raised)
+        if most > n - 1:
             noun = "landmarks" if self.landmarks else "distinct rows"
             warn(f"there are {n} {noun}: n_neighbors was lowered to {n - 1}")
             counts = np.minimum(counts, n - 1) if isinstance(counts, np.ndarray) else n - 1

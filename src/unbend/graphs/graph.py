@@ -1,7 +1,7 @@
 """Undirected graphs of distances, and the symmetrisation of directed ones."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -140,18 +140,17 @@ def symmetrize(weights: csr_array, how: How = "max") -> csr_array:
 
 def symmetric_part(weights: csr_array, how: How) -> csr_array:
     """Do what `symmetrize` does, with weights of which no edge is stored twice."""
-    return merge_directions(weights.indptr, weights.indices, weights.data, how)
+    return merge_directions(weights.indptr, weights.indices, weights.data, how).matrix()
 
 
 def merge_directions(
     offsets: IntArray, columns: IntArray, weights: FloatArray, how: How
-) -> csr_array:
+) -> "CompressedRows":
     """Do what `symmetrize` does, with compressed rows of which no edge is stored twice."""
-    return sorted_rows(
-        *kernels.merge_directions(
-            *_compressed(offsets, columns, weights), ("max", "min", "mean").index(how)
-        )
+    merged = kernels.merge_directions(
+        *_compressed(offsets, columns, weights), ("max", "min", "mean").index(how)
     )
+    return CompressedRows(*merged)
 
 
 def components(graph: csr_array) -> IntArray:
@@ -177,6 +176,8 @@ def components_of(offsets: IntArray, columns: IntArray) -> IntArray:
     kernels.components(
         offsets.astype(np.int64, copy=False), columns.astype(np.int32, copy=False), labels
     )
+    if not labels.any():
+        return np.zeros(len(labels), dtype=np.intp)
     counts = np.bincount(labels)
     rank = np.empty(len(counts), dtype=np.intp)
     rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
@@ -208,6 +209,48 @@ def _csr(offsets: IntArray, columns: IntArray, values: FloatArray, keep: BoolArr
         offsets = np.concatenate(([0], np.cumsum(keep)))[offsets]
         columns, values = columns[keep], values[keep]
     return sorted_rows(offsets, columns, values)
+
+
+class CompressedRows(NamedTuple):
+    """Square sparse matrix between two kernels, without the checks of SciPy's.
+
+    Columns of a row are sorted and none comes twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> offsets, columns = np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32)
+    >>> edge = CompressedRows(offsets, columns, np.array([2.0, 2.0]))
+    >>> edge.sums(), edge.matrix().toarray().tolist()
+    (array([2., 2.]), [[0.0, 2.0], [2.0, 0.0]])
+    """
+
+    offsets: IntArray
+    columns: IntArray
+    values: FloatArray
+
+    @classmethod
+    def of(cls, matrix: csr_array) -> "CompressedRows":
+        """Rows of a matrix of SciPy."""
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        return cls(
+            matrix.indptr.astype(np.int64, copy=False),
+            matrix.indices.astype(np.int32, copy=False),
+            matrix.data.astype(np.float64, copy=False),
+        )
+
+    def sums(self) -> FloatArray:
+        """Sum of each row."""
+        n = len(self.offsets) - 1
+        sums = np.empty((n, 1))
+        kernels.sparse_product(*self, np.ones((n, 1)), 1, sums)
+        return sums.ravel()
+
+    def matrix(self) -> csr_array:
+        """Return the matrix for SciPy."""
+        return sorted_rows(*self)
 
 
 def sorted_rows(offsets: IntArray, columns: IntArray, values: FloatArray) -> csr_array:

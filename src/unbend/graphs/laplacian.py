@@ -14,6 +14,7 @@ from unbend.eigen.problem import SpectralProblem
 from unbend.graphs.geodesics import Paths
 from unbend.graphs.graph import (
     PARAMETERS,
+    CompressedRows,
     How,
     as_edges,
     check_word,
@@ -88,7 +89,7 @@ def laplacian(
 
 
 def difference(
-    degree: FloatArray, weights: csr_array, factors: FloatArray | None = None
+    degree: FloatArray, weights: csr_array | CompressedRows, factors: FloatArray | None = None
 ) -> csr_array:
     """D − W, or with factors F D F − F W F for their diagonal matrix F; all diagonals are stored.
 
@@ -102,16 +103,12 @@ def difference(
            [-1. ,  2. ]])
     """
     n = len(degree)
-    if not weights.has_canonical_format:
-        weights = weights.copy()
-        weights.sum_duplicates()
-    size = weights.nnz + n
+    rows = CompressedRows.of(weights) if isinstance(weights, csr_array) else weights
+    size = len(rows.columns) + n
     offsets, columns = np.empty(n + 1, dtype=np.int64), np.empty(size, dtype=np.int32)
     values = np.empty(size)
     count = kernels.scaled_difference(
-        weights.indptr.astype(np.int64, copy=False),
-        weights.indices.astype(np.int32, copy=False),
-        weights.data.astype(np.float64, copy=False),
+        *rows,
         degree,
         np.ones(n) if factors is None else factors,
         offsets,

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array, eye_array
+from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, IntArray
-from unbend.graphs.graph import as_edges, symmetrize
+from unbend.graphs.graph import as_edges, merge_directions
 from unbend.neighbors.neighbors import Neighbors
 from unbend.validation.scalars import check_real
 
@@ -160,17 +160,19 @@ def edge_weights(neighbors: Neighbors, affinity: Affinity) -> FloatArray:
 
 def diffusion_weights(neighbors: Neighbors, affinity: Affinity) -> csr_array:
     """Affinities of the union graph, each row with itself too."""
-    weights = csr_array(
-        (edge_weights(neighbors, affinity), neighbors.indices, neighbors.offsets),
-        shape=(neighbors.n, neighbors.n),
-    )
-    return csr_array(symmetrize(weights, "max") + affinity.own * eye_array(neighbors.n))
+    offsets, members = neighbors.with_self()
+    weights = np.insert(edge_weights(neighbors, affinity), neighbors.offsets[:-1], affinity.own)
+    return merge_directions(offsets, members, weights, "max").matrix()
 
 
 def scale_both_sides(weights: csr_array, factors: FloatArray) -> csr_array:
     """Return the weights times the factors of both ends."""
-    diagonal = diags_array(factors)
-    return csr_array(diagonal @ weights @ diagonal)
+    # Products of diagonal matrices in SciPy take three times as long.
+    left = np.repeat(factors, np.diff(weights.indptr))
+    values = left * weights.data * factors[weights.indices]
+    scaled = csr_array((values, weights.indices, weights.indptr), shape=weights.shape)
+    scaled.has_canonical_format = weights.has_canonical_format
+    return scaled
 
 
 def without_density(

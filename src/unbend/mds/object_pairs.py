@@ -165,11 +165,12 @@ def upper_triangle(n: int, dtype: type, rows_of: Callable[[slice], FloatArray]) 
     """Gather the upper triangle from blocks of rows; a block starts at its first diagonal entry."""
     values: FloatArray = np.empty(n * (n - 1) // 2, dtype=dtype)
     place = 0
+    # Not by threads: blocks are new memory, which a process gets for one thread at a time.
     for rows in row_chunks(n, 24 * n, 1 << 24):
-        block = rows_of(rows)
-        for i, row in enumerate(block, 1):
-            values[place : place + len(row) - i] = row[i:]
-            place += len(row) - i
+        pieces = [row[i:] for i, row in enumerate(rows_of(rows), 1)]
+        size = sum(map(len, pieces))
+        np.concatenate(pieces, out=values[place : place + size], casting="same_kind")
+        place += size
         step(rows.stop, n)
     return values
 
@@ -195,11 +196,14 @@ def _by_products(
         sizes *= close
         # No pair: differences of wide rows from themselves would take longer than all the rest.
         np.fill_diagonal(block, np.inf)
-        first, second = np.nonzero(block < sizes)
-        if len(first) > FEW * block.size:
-            return by_differences(rows)
-        differences = points[rows.start + first] - points[rows.start + second]
-        block[first, second] = np.einsum("ij,ij->i", differences, differences)
+        near = block < sizes
+        # Mostly there are none, and to look for their places takes longer than to see that.
+        if near.any():
+            first, second = np.nonzero(near)
+            if len(first) > FEW * block.size:
+                return by_differences(rows)
+            differences = points[rows.start + first] - points[rows.start + second]
+            block[first, second] = np.einsum("ij,ij->i", differences, differences)
         return np.asarray(np.sqrt(block, out=block))
 
     return rows_of

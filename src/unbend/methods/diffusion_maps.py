@@ -299,7 +299,8 @@ class DiffusionMaps(KernelEmbedding):
         # The bottom of the Laplacian, not the top of the walk: where eigenvalues crowd below one,
         # only an inverse separates them.
         constant = np.ones((component.n, 1))
-        problem = SpectralProblem(difference(degree, weights), "bottom", constant, degree)
+        matrix = difference(degree, weights, 1.0 / np.sqrt(degree))
+        problem = SpectralProblem(matrix, "bottom", constant, degree, scaled=True)
         return DiffusionKernel(
             component,
             problem,

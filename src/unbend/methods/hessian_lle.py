@@ -5,7 +5,7 @@ from typing import ClassVar, final
 from unbend.arrays import FloatArray
 from unbend.estimators.kernel import AlignmentEmbedding
 from unbend.estimators.search import Needs
-from unbend.local import quadratic_bases
+from unbend.local import RowBlocks, quadratic_bases
 from unbend.validation.parameters import declare
 
 
@@ -55,5 +55,5 @@ class HessianLLE(AlignmentEmbedding):
             return "of a curve Hessian LLE has one condition for each row: use LTSA"
         return None
 
-    def _bases(self, coordinates: FloatArray, threads: int) -> FloatArray:
+    def _bases(self, coordinates: FloatArray | RowBlocks, threads: int) -> FloatArray:
         return quadratic_bases(coordinates, self.n_components, threads)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import FloatArray, IntArray, copy_rows
 from unbend.eigen import Nystrom, Spectrum, column_solver, solve
 from unbend.estimators.denoising_options import denoise_param
 from unbend.estimators.gram import repair_param
@@ -58,7 +58,7 @@ class GeodesicKernel(Kernel):
         distances: FloatArray,
     ) -> "GeodesicKernel":
         """Take the distances (m, n) between the landmarks and all rows."""
-        to_landmarks = np.ascontiguousarray(distances.T)
+        to_landmarks = copy_rows(distances.T, component.threads, distances.dtype)
         gram = Gram(to_landmarks[landmarks], threads=component.threads)
         return cls(component, gram.problem(), to_landmarks, lengths, gram, landmarks)
 

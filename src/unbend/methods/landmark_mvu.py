@@ -222,7 +222,7 @@ def written_by(
         solved = np.empty_like(pull)
         inner = csr_array(kernel[rest][:, rest])
         ask()
-        analyse(inner).factor(0.0, n_threads).solve(pull, n_threads, solved)
+        analyse(inner, threads=n_threads).factor(0.0, n_threads).solve(pull, n_threads, solved)
         columns[rest] = solved
         ask()
     return columns

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray
 from unbend.eigen import Nystrom, SpectralProblem, Spectrum, column_solver, fix_signs
@@ -33,8 +32,8 @@ from unbend.gram.spectral import (
     WeightedDistances,
     spectral_columns,
 )
-from unbend.graphs import adjacency, degrees, heat_kernel
-from unbend.graphs.graph import How, merge_directions
+from unbend.graphs import adjacency, heat_kernel
+from unbend.graphs.graph import CompressedRows, How, merge_directions
 from unbend.graphs.laplacian import difference
 from unbend.graphs.weights import Reciprocal, Weight, scale_both_sides, weights_of
 from unbend.neighbors import AffinitySpace, Neighbors, PointSpace, Space
@@ -124,11 +123,11 @@ class LaplacianEigenmaps(KernelEmbedding):
 
     def _kernel(self, component: Component) -> "LaplacianKernel":
         weight = self._weight(component.neighbors.distances)
-        weights = self._edge_weights(component.space, component.neighbors, weight)
+        weights = self._edge_rows(component.space, component.neighbors, weight)
         masses = component.masses
         if masses is not None:
-            weights = scale_both_sides(weights, masses)
-        degree = degrees(weights)
+            weights = CompressedRows.of(scale_both_sides(weights.matrix(), masses))
+        degree = weights.sums()
         check_degrees(degree)
         mass = masses if self.normalization == "none" else degree
         constant = np.ones((component.n, 1))
@@ -140,10 +139,10 @@ class LaplacianEigenmaps(KernelEmbedding):
         measured = not vars(self).get(UNMEASURED)
         return LaplacianKernel(component, problem, weight, degree, self.normalization, measured)
 
-    def _edge_weights(self, space: Space, neighbors: Neighbors, weight: Weight) -> csr_array:
+    def _edge_rows(self, space: Space, neighbors: Neighbors, weight: Weight) -> CompressedRows:
         """Symmetric weights of the edges; of affinities these themselves, with their loops."""
         if isinstance(space, AffinitySpace):
-            return space.affinities
+            return CompressedRows.of(space.affinities)
         weights = weights_of(neighbors.distances, weight)
         return merge_directions(neighbors.offsets, neighbors.indices, weights, self.symmetrization)
 

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from scipy.sparse import csr_array
 
+from unbend.arrays import IntArray
 from unbend.eigen import SpectralProblem
 from unbend.estimators.denoising_options import denoise_param
 from unbend.estimators.kernel import KernelEmbedding, LocalKernel
@@ -16,18 +17,27 @@ from unbend.validation.parameters import FLAG, Real, declare, param
 # Neighbourhoods whose directions are counted, and the extent below which one is rounding: local
 # coordinates from distances have half the digits.
 CHECKED, FLAT = 64, 1e-6
+# Neighbourhoods whose weights are computed by one call.
+AT_ONCE = 4096
 
 
 def reconstruction_weights(
-    space: Space, neighbors: Neighbors, reg: float, nonnegative: bool = False
+    space: Space,
+    neighbors: Neighbors,
+    reg: float,
+    nonnegative: bool = False,
+    threads: int = 1,
 ) -> csr_array:
     """Sparse W, rows summing to one, with x ≈ W x for every row x."""
     values = np.empty(len(neighbors.indices))
-    for points, indices in neighbors.blocks(rows_at_once=4096):
+
+    def work(points: IntArray, indices: IntArray) -> None:
         if indices.shape[1]:
             local = space.differences(np.column_stack((points, indices)))
             entries = neighbors.offsets[points, None] + np.arange(indices.shape[1])
             values[entries] = barycentric_weights(local, reg, nonnegative)
+
+    neighbors.map_blocks(work, AT_ONCE, threads)
     shape = (neighbors.n, neighbors.n)
     return csr_array((values, neighbors.indices, neighbors.offsets), shape=shape)
 
@@ -38,9 +48,11 @@ def lle_kernel(component: Component, weights: csr_array, reg: float, nullity: in
     It is Σ SᵢeᵢeᵢSᵢ' with eᵢ the row i of I − W: an alignment of blocks of rank one.
     """
     n = component.n
-    offsets = weights.indptr + np.arange(n + 1)
-    members = np.insert(weights.indices, weights.indptr[:-1], np.arange(n))
-    errors = np.insert(-weights.data, weights.indptr[:-1], 1.0)
+    offsets, members = Neighbors(weights.indptr, weights.indices, weights.data).with_self()
+    errors = np.ones(len(members))
+    others = np.ones(len(members), dtype=bool)
+    others[offsets[:-1]] = False
+    errors[others] = -weights.data
     kernel = align(n, offsets, members, errors[:, None], threads=component.threads)
     problem = SpectralProblem(kernel, "bottom", np.ones((n, 1)), nullity=nullity)
     return LocalKernel(component, problem, reg)
@@ -107,6 +119,10 @@ class LLE(KernelEmbedding):
         if self.reg == 0 and not self.nonnegative:
             _check_determined(component)
         weights = reconstruction_weights(
-            component.space, component.neighbors, self.reg, self.nonnegative
+            component.space,
+            component.neighbors,
+            self.reg,
+            self.nonnegative,
+            component.block_threads,
         )
         return lle_kernel(component, weights, self.reg, self.n_components)

@@ -5,7 +5,7 @@ from typing import ClassVar, final
 from unbend.arrays import FloatArray
 from unbend.estimators.kernel import AlignmentEmbedding
 from unbend.estimators.search import Needs
-from unbend.local import affine_bases
+from unbend.local import RowBlocks, affine_bases
 from unbend.validation.parameters import declare
 
 
@@ -41,5 +41,5 @@ class LTSA(AlignmentEmbedding):
     def _needs(self) -> Needs:
         return Needs(neighbors=self.n_components + 1)
 
-    def _bases(self, coordinates: FloatArray, threads: int) -> FloatArray:
+    def _bases(self, coordinates: FloatArray | RowBlocks, threads: int) -> FloatArray:
         return affine_bases(coordinates, self.n_components, threads)

@@ -149,8 +149,8 @@ class SpectralClustering(ClusterMixin, Model):
         weight = eigenmaps._edge_weight
         if weight is None:
             return float("nan")
-        weights = eigenmaps._edge_weights(found.space, found.neighbors, weight)
-        return normalized_cut(weights, self.labels_[found.first])
+        weights = eigenmaps._edge_rows(found.space, found.neighbors, weight)
+        return normalized_cut(weights.matrix(), self.labels_[found.first])
 
     @property
     def graph_(self) -> csr_array:

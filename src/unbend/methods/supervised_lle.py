@@ -55,8 +55,10 @@ class SupervisedLLE(KernelEmbedding):
         alone = np.bincount(rows[same], minlength=component.n) == 0
         within = neighbors.select(same | alone[rows])
         note(rows_without_class_neighbors=int(alone.sum()), classes=int(labels.max()) + 1)
-        everywhere = reconstruction_weights(space, neighbors, self.reg)
-        inside = reconstruction_weights(space, within, self.reg)
+        everywhere, inside = (
+            reconstruction_weights(space, some, self.reg, threads=component.block_threads)
+            for some in (neighbors, within)
+        )
         weights = csr_array((1.0 - self.t) * everywhere + self.t * inside)
         # With t = 1 every class has a constant of its own.
         nullity = self.n_components + (max(0, int(labels.max())) if self.t == 1 else 0)

@@ -1,13 +1,18 @@
 """Neighbourhoods of all points."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
-from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.arrays import BoolArray, FloatArray, IntArray, map_parts
+from unbend.report import step
+
+# Blocks that a thread works on between two calls of the callback.
+BATCH = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +109,19 @@ class Neighbors:
             for start in range(0, len(points), rows_at_once):
                 chunk = points[start : start + rows_at_once]
                 yield chunk, self.indices[self.offsets[chunk, None] + np.arange(count)]
+
+    def map_blocks(
+        self,
+        work: Callable[[IntArray, IntArray], None],
+        rows_at_once: int,
+        threads: int = 1,
+    ) -> None:
+        """Do some work on every block of `blocks`, shared by threads; reports progress."""
+        done, blocks = 0, self.blocks(rows_at_once)
+        while batch := list(islice(blocks, BATCH * threads)):
+            map_parts(lambda block: work(*block), batch, threads)
+            done += sum(len(points) for points, _ in batch)
+            step(done, self.n)
 
     def select(self, keep: BoolArray) -> "Neighbors":
         """Keep the entries where `keep` is true."""

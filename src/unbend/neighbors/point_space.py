@@ -25,6 +25,7 @@ from unbend.neighbors.space import (
     without_self,
 )
 from unbend.report import note, step
+from unbend.validation.arrays import stored_type
 from unbend.validation.parameters import INDEX, Choice
 from unbend.validation.scalars import check_count, check_radius, check_threads, refusal
 
@@ -34,8 +35,6 @@ TREE_COLUMNS = 15
 # Columns for each row of a block from which on eigenvectors of its inner products take less time
 # than the columns themselves.
 REDUCED_FROM = 8
-# Bytes of neighbourhoods whose inner products are computed at once.
-LOCAL_BYTES = 1 << 22
 # SciPy's tree, for norms that the compiled one does not support, computes powers of differences:
 # they overflow for numbers beyond 2^±(ROOM / p), or for larger p than this.
 LARGEST_P, ROOM = 16.0, 400.0
@@ -262,13 +261,13 @@ class PointSpace(Space):
 
     def coordinates(self, blocks: IntArray) -> FloatArray:
         """Coordinates of the points of each block, up to a rigid motion."""
-        size, columns = blocks.shape[1], self.features.shape[1]
-        if not self.is_euclidean or columns <= size:
+        size = blocks.shape[1]
+        if not self.is_euclidean or self.has_short_rows(size):
             return self._local(self.features[blocks].astype(np.float64, copy=False))
         gram = np.empty((len(blocks), size, size))
-        # Few at a time: all neighbourhoods of long rows would take many times their memory.
-        for some in row_chunks(len(blocks), 8 * size * columns, LOCAL_BYTES):
-            gram[some] = _inner_products(self.features[blocks[some]])
+        features = np.ascontiguousarray(self.features, dtype=stored_type(self.features))
+        members = np.ascontiguousarray(blocks, dtype=np.int32)
+        kernels.local_gram(features, members, self.workers, gram)
         return principal_coordinates(gram)
 
     def differences(self, blocks: IntArray) -> FloatArray:
@@ -288,6 +287,10 @@ class PointSpace(Space):
     def is_euclidean(self) -> bool:
         """Whether distances are Euclidean norms of differences of features."""
         return isinstance(self.metric.norm, PNorm) and self.metric.norm.p == 2
+
+    def has_short_rows(self, size: int) -> bool:
+        """Whether features are coordinates of blocks of so many points, none too many."""
+        return self.is_euclidean and self.features.shape[1] <= size
 
     def _local(self, block: FloatArray) -> FloatArray:
         if not self.is_euclidean:

@@ -286,6 +286,9 @@ def _shown_by_neighborhoods(sample: Sample) -> ShownDimension | None:
         reduction = reduce_columns(sample.values, 0)
     if reduction is None or reduction.axes.shape[1] < FEWEST_DIRECTIONS:
         return shown_dimension(sample.space)
+    if reduction.is_lossless(sample.values):
+        # Constant or repeated columns are left out, and there is no noise to stand out of.
+        return shown_dimension(sample.space)
     directions = reduction.axes.shape[1]
     shown = shown_dimension(PointSpace(reduction.narrow(sample.values)))
     if shown is not None and shown.high < directions - 1:

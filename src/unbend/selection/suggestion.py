@@ -11,9 +11,10 @@ from unbend.neighbors import MetricName
 from unbend.prepare import Prepare
 from unbend.progress import advance
 from unbend.report import html_table
+from unbend.selection.case import Case, Purpose
 from unbend.selection.findings import Findings, measure
 from unbend.selection.inputs import PARAMETERS, open_data
-from unbend.selection.rules import Case, Purpose, decide, describe_clusters
+from unbend.selection.rules import decide, describe_clusters
 from unbend.validation.arrays import check_distinct
 from unbend.validation.scalars import check_choice, check_integer
 

@@ -10,6 +10,8 @@ from scipy.sparse import csr_array
 from unbend.arrays import BoolArray, FloatArray
 from unbend.denoising import Denoised, denoise, measure_noise
 from unbend.denoising import Sample as NoiseSample
+from unbend.denoising.patches import principal_axes
+from unbend.denoising.reduction import reduce_columns
 from unbend.denoising.sampling import shuffle_distinct
 from unbend.graphs import components
 from unbend.graphs.connect import bridge
@@ -44,6 +46,9 @@ EACH_COEFFICIENT, PART = 4, 4
 MISPLACED = 6.0
 # Multiple of a wide gap of a curve, wider than this share of them, up to which its ends meet.
 MEETING, WIDE = 3.0, 0.98
+# Share of the rows that a piece of a curve has, others are outliers; and cosine, at least, of the
+# angle between a curve and a bridge over its gap.
+LARGE, ALONG = 0.02, 0.7
 # Share of rows farthest from the middle of a chart that its scale is measured without, and the
 # rounds in which they are found.
 FAR, ROUNDS = 0.05, 3
@@ -124,7 +129,8 @@ def compare_charts(charts: Mapping[str, FloatArray], projected: Denoised, d: int
     # Without noise those beside gaps are moved farthest, a little: all take part.
     spacing = PointSpace(projected.points).nearest(1).distances
     near = away <= max(np.quantile(away, NEAR), STILL * np.median(spacing))
-    surface = np.ascontiguousarray(projected.points[near])
+    points = _narrow(projected.points, d)
+    surface = np.ascontiguousarray(points[near])
     graph = make_method("Isomap", n_components=d, n_neighbors="auto", short_circuits="remove").fit(
         surface
     )
@@ -133,7 +139,7 @@ def compare_charts(charts: Mapping[str, FloatArray], projected: Denoised, d: int
     edges = TangentEdges.of(surface, connected, min(size, len(surface) // PART), d)
     begun = [np.asarray(graph.embedding_), *(chart[near] for chart in charts.values())]
     best = min((edges.unfold(chart) for chart in begun), key=lambda one: one.strain)
-    reference = _reference(best, projected, near)
+    reference = _reference(best, points, near)
     regular = near | (away <= REGULAR * np.median(away))
     some = slice(min(COMPARED, len(surface)))
     geodesics = np.asarray(graph.geodesics_[some, some])
@@ -161,6 +167,35 @@ def _with_bridges(graph: csr_array, surface: FloatArray) -> csr_array:
     return csr_array(graph + bridges)
 
 
+def continues(sample: Sample, d: int, k: int) -> bool:
+    """Whether the parts of a curve are pieces of one: shortest bridges go on in their directions.
+
+    Examples
+    --------
+    >>> t = np.concatenate((np.linspace(0, 1, 60), np.linspace(1.5, 3, 90)))
+    >>> arc = np.column_stack((np.cos(t), np.sin(t)))
+    >>> beside = np.concatenate((arc, arc + [0, 3]))
+    >>> continues(Sample(arc, "euclidean"), 1, 8), continues(Sample(beside, "euclidean"), 1, 8)
+    (True, False)
+    """
+    if d > 1 or sample.metric != "euclidean":
+        return False
+    label = components(sample.space.nearest(k).graph())
+    large = np.bincount(label) >= LARGE * len(sample)
+    points = np.ascontiguousarray(sample.values[large[label]])
+    space = PointSpace(points)
+    added = bridge(space, components(space.nearest(k).graph()))
+    ways = points[added.second] - points[added.first]
+    ways /= np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), np.finfo(float).tiny)
+    for ends in (added.first, added.second):
+        around, _ = space.nearest_of(points[ends], k + 1)
+        patches = points[around]
+        axes = principal_axes(patches - patches.mean(axis=1, keepdims=True), 1)[:, :, 0]
+        if np.abs(np.einsum("ec,ec->e", axes, ways)).min() < ALONG:
+            return False
+    return True
+
+
 def _torn(chart: FloatArray, surface: FloatArray) -> bool:
     """Whether a chart has torn a closed curve: its ends meet, up to gaps as there are others.
 
@@ -174,13 +209,19 @@ def _torn(chart: FloatArray, surface: FloatArray) -> bool:
     return between <= MEETING * float(np.quantile(gaps, WIDE))
 
 
-def _reference(best: Unfolding, projected: Denoised, near: BoolArray) -> FloatArray:
+def _narrow(points: FloatArray, d: int) -> FloatArray:
+    """Leave out directions in which points of a surface do not differ: they cost time."""
+    reduction = reduce_columns(points, d)
+    return points if reduction is None else reduction.narrow(points)
+
+
+def _reference(best: Unfolding, points: FloatArray, near: BoolArray) -> FloatArray:
     """Coordinates of all rows in the reference: those far from the surface are interpolated."""
-    surface = np.ascontiguousarray(projected.points[near])
+    surface = np.ascontiguousarray(points[near])
     reference = np.empty((len(near), best.chart.shape[1]))
     reference[near] = best.chart
     if not near.all():
-        reference[~near] = interpolate(surface, best.chart, projected.points[~near])
+        reference[~near] = interpolate(surface, best.chart, points[~near])
     return reference
 
 

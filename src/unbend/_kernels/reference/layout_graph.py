@@ -98,6 +98,11 @@ def gram(block: FloatArray, threads: int, products: FloatArray) -> None:
     products[:] = block.T @ block
 
 
+def store_columns(block: FloatArray, threads: int, vectors: FloatArray) -> None:
+    """Fill the columns of a block (n, w) as vectors (w, n)."""
+    vectors[:] = block.T
+
+
 def turn_rows(block: FloatArray, turn: FloatArray, threads: int, turned: FloatArray) -> None:
     """Fill a block (n, w) times a small matrix (w, w)."""
     turned[:] = block @ turn

@@ -26,6 +26,20 @@ def local_bases(
     bases[...] = _quadratics(affine) if quadratic else affine
 
 
+def gathered_bases(
+    rows: FloatArray,
+    members: IntArray,
+    d: int,
+    quadratic: bool,
+    threads: int,
+    poll: Poll,
+    bases: FloatArray,
+) -> None:
+    """Do what `local_bases` does, for neighbourhoods (m, s) given as numbers of rows (n, r)."""
+    points = rows[members]
+    local_bases(points - points[:, :1], d, quadratic, threads, poll, bases)
+
+
 def _quadratics(affine: FloatArray) -> FloatArray:
     tangent = affine[:, :, 1:]
     first, second = np.triu_indices(tangent.shape[2])
@@ -256,3 +270,26 @@ def orthonormal_block(basis: FloatArray, block: FloatArray, well_apart: float) -
         own = np.linalg.solve(root, (own / length).T).T
     block[...] = own
     return float(np.linalg.norm(products))
+
+
+def symmetric_eigenpairs(matrix: FloatArray, values: FloatArray, vectors: FloatArray) -> bool:
+    """Fill the eigenvalues of the mean of a matrix and its transpose, ascending, and unit vectors.
+
+    Vectors (n, n) are rows. False where the iteration does not converge, as for NaN.
+    """
+    if not np.all(np.isfinite(matrix)):
+        return False
+    values[...], columns = np.linalg.eigh((matrix + matrix.T) / 2)
+    vectors[...] = columns.T
+    return True
+
+
+def local_gram(points: FloatArray, members: IntArray, threads: int, gram: FloatArray) -> None:
+    """Fill inner products (m, s, s) of the rows of each neighbourhood, relative to its first one.
+
+    Few at a time: all neighbourhoods of long rows would take many times their memory.
+    """
+    for some in row_chunks(len(members), 8 * members.shape[1] * points.shape[1], 1 << 22):
+        block = points[members[some]].astype(np.float64, copy=False)
+        block = block - block[:, :1]
+        gram[some] = block @ block.transpose(0, 2, 1)

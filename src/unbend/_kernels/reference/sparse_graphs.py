@@ -198,7 +198,7 @@ class Analysis:
         return 2 * self.entries
 
 
-def analyse(row: IntArray, column: IntArray, most_flops: float) -> Analysis:
+def analyse(row: IntArray, column: IntArray, most_flops: float, threads: int = 1) -> Analysis:
     """Order a symmetric CSR pattern and predict its Cholesky factor, or stop at `most_flops`.
 
     Here by the profile after reverse Cuthill–McKee ordering.
@@ -249,11 +249,18 @@ class Factor:
         well_apart: float,
         little: float,
         threads: int,
+        wanted: int = 0,
+        blocks: int = 0,
+        tolerance: float = 0.0,
+        spread: float = 0.0,
+        least_gap: float = 0.0,
     ) -> int:
         """Add a block (n, w) to a Krylov space of the inverse, and up to `count` of what follows.
 
         Vectors are rows: of `basis`, trivial ones first, and of `images`; `small` has their inner
-        products. Return the number of blocks added: fewer where the next is not well conditioned.
+        products. Return the number of blocks added: fewer where the next is not well conditioned,
+        or where some `blocks` at least hold the `wanted` largest pairs up to an angle `tolerance`
+        (see `may_be_accepted`).
         """
         width = block.shape[1]
         for added in range(1, count + 1):
@@ -266,11 +273,46 @@ class Factor:
             small[:size, new] = basis[trivial : trivial + size] @ solved
             small[new, :size] = small[:size, new].T
             block = np.array(solved, order="C")
+            if 0 < wanted < size and size >= blocks * width:
+                inner = solved.T @ solved, small[:size, new]
+                if may_be_accepted(
+                    small[:size, :size], *inner, wanted, tolerance, spread, least_gap
+                ):
+                    return added
             if added < count:
                 inside = orthonormal_block(basis[: trivial + size], block, well_apart)
                 if not 0 <= inside <= little:
                     return added
         return count
+
+
+def may_be_accepted(
+    small: FloatArray,
+    squares: FloatArray,
+    inside: FloatArray,
+    wanted: int,
+    tolerance: float,
+    spread: float,
+    least_gap: float,
+) -> bool:
+    """Whether the largest pairs of a Krylov space are estimated to be good enough.
+
+    Residuals come from what of the last image lies outside the space: `squares` are its inner
+    products, and `inside` those with the space. The angle of the vectors is at most the residual
+    over the gap to the next eigenvalue, and that of their images smaller by the ratio of the two
+    eigenvalues at the gap. Eigenvalues that differ by more than `spread` end the search, too.
+    """
+    values, vectors = np.linalg.eigh((small + small.T) / 2)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    least, following = float(values[wanted - 1]), abs(float(values[wanted]))
+    if not 0.0 < values[0] <= spread * least:
+        return True
+    eps = float(np.finfo(np.float64).eps)
+    outside = squares - inside.T @ inside + 4.0 * eps * np.trace(squares) * np.eye(len(squares))
+    last = vectors[len(small) - len(squares) :, :wanted]
+    residual = np.sqrt(max(float(np.einsum("ij,ij->", last, outside @ last)), 0.0))
+    gap = max(least - following, least_gap * least)
+    return bool(residual / gap * min(1.0, following / least) <= tolerance)
 
 
 def factor(

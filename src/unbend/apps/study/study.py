@@ -19,11 +19,11 @@ from unbend.quality import Measure, neighborhood_hit, trustworthiness
 from unbend.quality.measure import sample_rows
 from unbend.report import stage
 from unbend.selection import choose_dimension, compare, stability, suggest
+from unbend.selection.case import LOCAL
 from unbend.selection.comparison import USUAL, Comparison, Trial
 from unbend.selection.dimensions import DimensionChoice
 from unbend.selection.inputs import make_method
 from unbend.selection.judging import degeneracy
-from unbend.selection.rules import LOCAL
 from unbend.selection.suggestion import Suggestion
 from unbend.validation.distances import is_distances
 

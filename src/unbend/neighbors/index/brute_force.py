@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.linalg.blas import ssyrk
+from scipy.linalg.blas import sgemm, ssyrk
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
@@ -27,7 +27,7 @@ from unbend.neighbors.index.protocol import (
     require_built,
 )
 from unbend.report import step
-from unbend.validation.arrays import stored_type
+from unbend.validation.arrays import largest_magnitude, stored_type
 from unbend.validation.scalars import check_count, check_threads
 
 # Extra candidates, since rounding swaps near ties. Twice as many take up to a third more time; with
@@ -35,7 +35,7 @@ from unbend.validation.scalars import check_count, check_threads
 SPARE = 8
 # Most rows and numbers of the sample of the median, its fewest rows, and largest distance of the
 # mean from it relative to the median distance.
-MIDDLE, MIDDLE_NUMBERS, FEWEST_MIDDLE, OUTSIDE = 1000, 1 << 14, 9, 4.0
+MIDDLE, MIDDLE_NUMBERS, FEWEST_MIDDLE, OUTSIDE = 1000, 1 << 13, 9, 4.0
 # Least number of queries between two calls of the progress callback.
 LEAST = 96
 # Rows of a tile, whose coordinates stay in cache.
@@ -44,6 +44,8 @@ TILE = 480
 BLOCK = 24
 # Multiply-adds between two calls of the progress callback.
 WORK = 4e9
+# Bytes of rows that are centred at once: new memory for all of them costs more than the arithmetic.
+CENTERED = 1 << 21
 # Bytes of queries that are ranked at once, if they are copied.
 RANKED = 1 << 23
 # Columns from which on all products of few rows are BLAS's: panels of longer rows leave the cache.
@@ -122,8 +124,9 @@ class Cloud:
         if not len(points):
             return cls(points, np.zeros(points.shape[1]), _scale(0.0))
         center = _middle(points)
-        spread = max(np.max(points.max(axis=0) - center), np.max(center - points.min(axis=0)))
-        return cls(points, center, _scale(float(spread)))
+        # Half of a bound of the spread, which cannot overflow: a power of two makes no difference.
+        spread = largest_magnitude(points) / 2 + float(np.abs(center).max(initial=0.0)) / 2
+        return cls(points, center, _scale(spread) / 2)
 
     def neighbors(self, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
         """Find the k nearest other rows of every row."""
@@ -170,9 +173,17 @@ class Cloud:
         share = 1.01 * (d + 12) * unit
         least = (d + 1) * float(np.finfo(dtype).tiny) * 2.0**53
         for chunk in _chunks(points):
-            centered = (points[chunk] - self.center) * self.scale
+            centered = points[chunk] - self.center
+            centered *= self.scale
             squares = (1 - share) * np.einsum("ij,ij->i", centered, centered) - least
             yield chunk, centered, squares
+
+    def round_rows(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Round rows for products of BLAS in single precision, and their squares."""
+        rounded, squares = np.empty(points.shape, np.float32), np.empty(len(points), np.float32)
+        for rows, centered, reduced in self.centered_rows(points, np.float32):
+            rounded[rows], squares[rows] = centered, reduced
+        return rounded, squares
 
 
 def _middle(points: FloatArray) -> FloatArray:
@@ -200,7 +211,7 @@ def _scale(largest: float) -> float:
 def _chunks(points: FloatArray) -> list[slice]:
     """Blocks of rows, each from a multiple of `BLOCK` on."""
     n, size = len(points), 16 * BLOCK * points.shape[1]
-    blocks = row_chunks(-(-n // BLOCK), size)
+    blocks = row_chunks(-(-n // BLOCK), size, CENTERED)
     return [slice(block.start * BLOCK, min(block.stop * BLOCK, n)) for block in blocks]
 
 
@@ -340,29 +351,32 @@ def _candidates_of_all(cloud: Cloud, length: int, dtype: type[np.floating], thre
     """Candidates of every fitted row."""
     n, columns = cloud.points.shape
     if columns >= LONG_ROWS and n * n * columns <= WORK and dtype is np.float32:
-        return candidates_of_long_rows(cloud, length)
+        return candidates_of_long_rows(cloud, None, length)
     panels = cloud.round_panels(cloud.points, dtype)
     return candidates_within(panels, length, threads).sort(n, threads)
 
 
-def candidates_of_long_rows(cloud: Cloud, length: int) -> Lists:
-    """Candidates of every fitted row, by one product in single precision.
+def candidates_of_long_rows(cloud: Cloud, queries: FloatArray | None, length: int) -> Lists:
+    """Candidates of every fitted row, or of queries, by one product in single precision.
 
     The bound of its rounding holds for sums in any order.
     """
-    n, columns = cloud.points.shape
-    rounded, squares = np.empty((n, columns), np.float32), np.empty(n, np.float32)
-    for rows, centered, reduced in cloud.centered_rows(cloud.points, np.float32):
-        rounded[rows], squares[rows] = centered, reduced
-    # The lower triangle of a matrix by columns is the upper one by rows.
-    keys = ssyrk(-2.0, rounded.T, trans=1, lower=1).T
-    keys += np.triu(keys, 1).T
-    keys += squares[:, None] + squares
-    np.fill_diagonal(keys, np.inf)
-    some = np.argpartition(keys, length, axis=1)[:, :length]
-    order = np.argsort(np.take_along_axis(keys, some, axis=1), axis=1, kind="stable")
-    nearest = np.take_along_axis(some, order, axis=1).astype(np.int32)
-    return np.take_along_axis(keys, nearest, axis=1), nearest
+    rounded, squares = cloud.round_rows(cloud.points)
+    if queries is None:
+        own = squares
+        # The lower triangle of a matrix by columns is the upper one by rows.
+        keys = ssyrk(-2.0, rounded.T, trans=1, lower=1).T
+        keys += np.triu(keys, 1).T
+    else:
+        asked, own = cloud.round_rows(queries)
+        keys = sgemm(-2.0, rounded.T, asked.T, trans_a=1).T
+    keys += own[:, None] + squares
+    if queries is None:
+        np.fill_diagonal(keys, np.inf)
+    shape = len(keys), length
+    nearest, smallest = np.empty(shape, np.int32), np.empty(shape, np.float32)
+    kernels.smallest(keys, 1, nearest, smallest)
+    return smallest, nearest
 
 
 def in_range(cloud: Cloud, queries: FloatArray) -> bool:
@@ -381,6 +395,10 @@ def _candidates_of_queries(
     threads: int,
 ) -> Lists:
     """Candidates of some queries among the fitted rows."""
+    n, columns = cloud.points.shape
+    if columns >= LONG_ROWS and len(some) * n * columns <= WORK and dtype is np.float32:
+        keys, indices = candidates_of_long_rows(cloud, queries[some], length + 1)
+        return drop_self(indices, keys, itself[some])[::-1]
     fitted = cloud.round_panels(cloud.points, dtype)
     found, size = [], fitted.panels.size
     chunks = row_chunks(len(some), size, max(int(WORK), LEAST * size))

@@ -6,7 +6,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.report import note
-from unbend.validation.arrays import stored_type
+from unbend.validation.arrays import largest_magnitude, stored_type
 from unbend.validation.scalars import check_count
 
 Structure = TypeVar("Structure")
@@ -78,7 +78,7 @@ def contiguous_points(points: FloatArray) -> FloatArray:
     """Return points as a contiguous array of their stored type; refuse others than finite rows."""
     points = np.asarray(points)
     points = np.ascontiguousarray(points, dtype=stored_type(points))
-    if points.ndim != 2 or not len(points) or not np.isfinite(points).all():
+    if points.ndim != 2 or not len(points) or not np.isfinite(largest_magnitude(points)):
         raise ValueError(
             "an index is built on an array (n, D) of finite numbers with at least one row: the "
             f"shape is {points.shape}; remove rows with NaN or infinity"
