@@ -1,4 +1,4 @@
-"""Short circuits: `python -m benchmarks.short_circuits [--quick | --bound]`.
+"""Short circuits: `python -m benchmarks.short_circuits [--quick] [calibration | … | harmless]`.
 
 Sheets over plane and space curves, with their charts, turned into 3 to 30 dimensions; the curves
 are split into families for calibration and for reporting, and seeds differ too. A true short
@@ -6,20 +6,23 @@ circuit is an edge whose ends are more than three times as far apart in the char
 false removal is a removed edge where that ratio is below one and a half, or any on data without
 sheets near each other.
 
-Three measurements: 1 to 10 edges injected into the graph of ten neighbours, with recall, precision
-and the error of six methods without, with and after removal (one less the worse R² of the chart
-on the embedding); the Swiss roll sampled by parameter over 60 seeds, whose own neighbourhoods jump;
-and removals on data without short circuits. Written to short_circuits.json, and with --quick to
-results-quick-short_circuits.json. With --bound, the errors of Isomap alone on five graphs of each
-family for reporting: of the graph before edges are injected, after removal, and with exactly the
-true short circuits removed, which no search can do better.
+The parts "calibration" and "reporting" inject 1 to 10 edges into the graph of
+ten neighbours: recall, precision, and the errors of six methods (one less the worse R² of the chart
+on the embedding) on five graphs: before edges are injected ("own"), without its own short circuits
+either ("without"), with all ("with"), after removal ("removed"), and with exactly the true ones
+removed ("true removed"), which no search can do better. "rolls": the Swiss roll sampled by
+parameter over 60 seeds, whose own neighbourhoods jump. "harmless": removals on data without short
+circuits. "cost": CPU time of the search over that of LTSA. Written to short_circuits.json, with
+--quick to results-quick-short_circuits.json.
 """
 
 import json
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +31,19 @@ from numpy.typing import NDArray
 
 import unbend
 from unbend.graphs import components, find_short_circuits, undirected
+from unbend.graphs.short_circuits import judge_edges
 from unbend.neighbors import Neighbors, PointSpace
 
 Array = NDArray[Any]
 Curve = Callable[[Array], Array]
 K, TRUE, HARMLESS = 10, 3.0, 1.5
 METHODS = ("LTSA", "HessianLLE", "Isomap", "LLE", "LaplacianEigenmaps", "DiffusionMaps")
+ISOMETRIC = METHODS[:3]
+STATES = ("own", "without", "with", "removed", "true removed")
+# Seeds of each half; those of the reporting half were drawn after the last constant was set.
+SEEDS = {"calibration": range(5), "reporting": range(40000, 40005)}
+# Errors below are not told apart.
+FLOOR = 1e-4
 RESULTS = Path(__file__).with_name("short_circuits.json")
 QUICK = Path(__file__).with_name("results-quick-short_circuits.json")
 
@@ -144,6 +154,8 @@ SHEETS = {
         "hairpin": Sheet(meander(1, 4.0, 0.4), 0.2),
         "spiral curve": Sheet(spiral(3), 0.0, 1),
         "rolled 3-cube": Sheet(spiral(1.5, inner=4.7), 0.1, 3),
+        "spiral from its centre": Sheet(spiral(2.5, inner=0.0), 0.12),
+        "tight meander": Sheet(meander(3, 2.0, 0.25), 0.12),
     },
     "reporting": {
         "logarithmic spiral": Sheet(logarithmic, 0.15),
@@ -204,8 +216,10 @@ def error(method: str, d: int, points: Array, chart: Array, neighbors: Neighbors
     return float((np.square(rest).sum(0) / np.square(chart - chart.mean(0)).sum(0)).max())
 
 
-def _draw(sheet: Sheet, seed: int) -> tuple[Array, Array, Neighbors, Neighbors, Neighbors] | None:
-    """Draw points, their chart, their graph, without jumps and with injected edges.
+def _draw(
+    sheet: Sheet, seed: int
+) -> tuple[Array, Array, Neighbors, Neighbors, Neighbors, int] | None:
+    """Draw points, their chart, their graph, without jumps and with so many injected edges.
 
     None where the graph needs its jumps to connect.
     """
@@ -226,16 +240,11 @@ def injected_case(sheet: Sheet, seed: int) -> dict[str, Any] | None:
     drawn = _draw(sheet, seed)
     if drawn is None:
         return None
-    points, chart, _, clean, graph, count = drawn
+    points, chart, own, clean, graph, count = drawn
     found = find_short_circuits(points, sheet.d, graph)
     cut = stretch(chart, found.first, found.second, found.lengths)
-    states = {"without": clean, "with": graph, "removed": found.remove_from(graph)}
-    errors = {
-        method: {
-            name: error(method, sheet.d, points, chart, state) for name, state in states.items()
-        }
-        for method in METHODS
-    }
+    true = graph.select(stretch(chart, graph.rows, graph.indices, graph.distances) <= TRUE)
+    states = dict(zip(STATES, (own, clean, graph, found.remove_from(graph), true), strict=True))
     return {
         "n": len(points),
         "columns": points.shape[1],
@@ -245,52 +254,22 @@ def injected_case(sheet: Sheet, seed: int) -> dict[str, Any] | None:
         "false": int((cut < HARMLESS).sum()),
         "false_without": len(find_short_circuits(points, sheet.d, clean)),
         "undetermined": found.undetermined,
-        "errors": errors,
+        "errors": {m: _errors(m, sheet.d, points, chart, states) for m in METHODS},
     }
 
 
-def bound_case(sheet: Sheet, seed: int) -> dict[str, Any] | None:
-    """Errors of Isomap on one graph: what removal of all true short circuits would reach."""
-    drawn = _draw(sheet, seed)
-    if drawn is None:
-        return None
-    points, chart, own, clean, graph, _ = drawn
-    found = find_short_circuits(points, sheet.d, graph)
-    ratio = stretch(chart, graph.rows, graph.indices, graph.distances)
-    states = {
-        "own": own,
-        "without": clean,
-        "removed": found.remove_from(graph),
-        "true removed": graph.select(ratio <= TRUE),
-    }
-    errors = {
-        name: error("Isomap", sheet.d, points, chart, state) for name, state in states.items()
-    }
-    between = int(np.sum((ratio > HARMLESS) & (ratio <= TRUE)) // 2)
-    return {"n": len(points), "between": between, "median_edge": float(np.median(own.distances)),
-            "errors": errors}  # fmt: skip
-
-
-def bound(families: dict[str, Sheet], seeds: range) -> dict[str, Any]:
-    """Errors of Isomap on all cases of some families."""
-    cases: dict[str, Any] = {}
-    for family, (name, sheet) in enumerate(families.items()):
-        drawn = (bound_case(sheet, 1000 * family + seed) for seed in seeds)
-        cases[name] = [case for case in drawn if case is not None]
-    errors = [case["errors"] for some in cases.values() for case in some]
-
-    def within(state: str, reference: str) -> int:
-        return sum(e[state] <= 2 * max(e[reference], 1e-4) for e in errors)
-
-    summary = {
-        "graphs": len(errors),
-        "removed, within twice without": within("removed", "without"),
-        "removed, within twice own": within("removed", "own"),
-        "true removed, within twice without": within("true removed", "without"),
-        "removed, within twice true removed": within("removed", "true removed"),
-    }
-    print(json.dumps(summary, indent=1))
-    return {"summary": summary, "cases": cases}
+def _errors(
+    method: str, d: int, points: Array, chart: Array, states: dict[str, Neighbors]
+) -> dict[str, float]:
+    """Errors of a method on several graphs, equal ones fitted once."""
+    known: dict[tuple[bytes, bytes], float] = {}
+    errors = {}
+    for name, state in states.items():
+        key = state.indices.tobytes(), state.counts.tobytes()
+        if key not in known:
+            known[key] = error(method, d, points, chart, state)
+        errors[name] = round(known[key], 6)
+    return errors
 
 
 def injected(families: dict[str, Sheet], seeds: range) -> dict[str, Any]:
@@ -319,15 +298,19 @@ def summarise(families: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     }
     for method in METHODS:
         errors = [case["errors"][method] for case in cases]
-        sound = [e for e in errors if e["without"] < 0.1]
-        floor = 1e-4
         summary[method] = {
-            "sound_without": len(sound),
+            "graphs": len(errors),
+            "sound without": sum(e["without"] < 0.1 for e in errors),
             **{
-                f"{state}_within_twice": float(
-                    np.mean([e[state] <= 2 * max(e["without"], floor) for e in sound] or [np.nan])
+                f"{state}, within twice {reference}": sum(
+                    e[state] <= 2 * max(e[reference], FLOOR) for e in errors
                 )
-                for state in ("with", "removed")
+                for state, reference in (
+                    ("with", "without"),
+                    ("removed", "without"),
+                    ("removed", "own"),
+                    ("true removed", "without"),
+                )
             },
         }
     return summary
@@ -336,7 +319,7 @@ def summarise(families: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
 def rolls(n: int, seeds: range) -> dict[str, Any]:
     """Count fits with an R² below 0.9 on rolls sampled by parameter, kept and removed."""
     found: dict[str, Any] = {}
-    for method in METHODS:
+    for method in ISOMETRIC:
         found[method] = {}
         for policy in ("keep", "remove"):
             worst = []
@@ -412,28 +395,46 @@ def removals(n: int, seeds: range) -> dict[str, Any]:
     return found
 
 
-def main(quick: bool) -> None:
-    """Measure all, and write the results."""
+def cost(sizes: tuple[int, ...]) -> dict[str, float]:
+    """CPU time of the search over that of LTSA, least of four each in turns, on Swiss rolls."""
+    ratios = {}
+    for n, columns in product(sizes, (3, 30)):
+        roll = unbend.datasets.swiss_roll(n, random_state=0).points
+        points = turn(roll, columns, np.random.default_rng(0))
+        space = PointSpace(np.ascontiguousarray(points))
+        neighbors, seconds = space.nearest(K), np.zeros((4, 3))
+        for row in seconds:
+            row[0] = time.process_time()
+            judge_edges(space, neighbors, 2)
+            row[1] = time.process_time()
+            unbend.LTSA(n_neighbors=K, n_jobs=1).fit(points)
+            row[2] = time.process_time()
+        search, fit = np.diff(seconds, axis=1).min(axis=0)
+        ratios[f"{n} x {columns}"] = round(search / fit, 3)
+    print(ratios, flush=True)
+    return ratios
+
+
+def main(quick: bool, parts: list[str]) -> None:
+    """Measure some parts, or all, and write the results beside those of the others."""
     warnings.filterwarnings("ignore")
     path = QUICK if quick else RESULTS
-    results: dict[str, Any] = {"neighbors": K, "injected": {}}
-    for half, families in SHEETS.items():
-        start = 0 if half == "calibration" else 500
-        results["injected"][half] = injected(
-            families, range(start, start + (2 if quick else 5 if half == "calibration" else 15))
-        )
-        print(half, json.dumps(results["injected"][half]["summary"], indent=1), flush=True)
+    results: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     seeds = range(6 if quick else 60)
-    results["rolls"] = {str(n): rolls(n, seeds) for n in (500, 1000)}
-    results["harmless"] = {str(n): removals(n, range(2 if quick else 12)) for n in (600, 1500)}
-    path.write_text(json.dumps(results, indent=1) + "\n")
+    for part in parts or [*SHEETS, "rolls", "cost", "harmless"]:
+        if part in SHEETS:
+            results[part] = injected(SHEETS[part], SEEDS[part][: 2 if quick else None])
+            print(part, json.dumps(results[part]["summary"], indent=1), flush=True)
+        elif part == "rolls":
+            results[part] = {str(n): rolls(n, seeds) for n in (500, 1000)}
+        elif part == "cost":
+            results[part] = cost((2000,) if quick else (2000, 20000))
+        else:
+            draws = range(2 if quick else 4)
+            results[part] = {str(n): removals(n, draws) for n in (600, 1500)}
+        path.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    if "--bound" in sys.argv:
-        warnings.filterwarnings("ignore")
-        known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-        known["bound"] = bound(SHEETS["reporting"], range(500, 505))
-        RESULTS.write_text(json.dumps(known, indent=1) + "\n")
-    else:
-        main("--quick" in sys.argv)
+    arguments = sys.argv[1:]
+    main("--quick" in arguments, [each for each in arguments if each != "--quick"])

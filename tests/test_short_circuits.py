@@ -1,6 +1,7 @@
 """Short circuits: edges that jump, as the chart shows, are found, and no others."""
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -63,6 +64,44 @@ def test_injected_edges_are_found_and_nothing_else(seed, count):
     assert pairs(found) == jumps_of(surface, graph)
     remaining = found.remove_from(graph)
     assert np.array_equal(remaining.indices, neighbors.indices)
+
+
+@each("seed", range(30))
+def test_an_edge_that_turns_the_plane_of_its_own_end_is_found(seed):
+    """One to each of the ten nearest rows across, from a row of a coarse roll without jumps."""
+    surface = swiss_roll(700, random_state=200 + seed)
+    points, chart = surface.points, surface.chart
+    neighbors = PointSpace(points).nearest(10)
+    own = jumps_of(surface, neighbors)
+    row = int(np.random.default_rng(seed).integers(700))
+    away = np.linalg.norm(points - points[row], axis=1)
+    apart = np.linalg.norm(chart - chart[row], axis=1)
+    across = np.flatnonzero(apart > 4 * away)
+    for other in across[np.argsort(away[across])[:10]]:
+        ends, lengths = np.array([row, other]), np.full(2, away[other])
+        graph = neighbors.add_edges(ends, ends[::-1], lengths)
+        found = pairs(find_short_circuits(points, 2, graph))
+        assert found == own | {(min(row, int(other)), max(row, int(other)))}
+
+
+def folded(n: int, radius: float, seed: int) -> np.ndarray:
+    """Two plates joined by a half cylinder at negative x, not wider than neighbourhoods."""
+    rng = np.random.default_rng(seed)
+    along = rng.uniform(-2 - np.pi / 2 * radius, 2 + np.pi / 2 * radius, n)
+    angle = np.clip(along / radius, -np.pi / 2, np.pi / 2)
+    beyond = np.abs(along - radius * angle)
+    return np.column_stack(
+        (beyond - radius * np.cos(angle), radius * np.sin(angle), rng.uniform(0, 1.3, n))
+    )
+
+
+def test_a_bend_as_tight_as_neighbourhoods_rarely_loses_edges():
+    torn = []
+    for n, radius, seed in product((350, 500, 700), (0.12, 0.15, 0.2, 0.25), range(20)):
+        points = folded(n, radius, seed)
+        found = find_short_circuits(points, 2, 10)
+        torn.append(np.any(points[found.edges, 0] < 0))
+    assert np.mean(torn) <= 0.05
 
 
 def ring(rng, n):

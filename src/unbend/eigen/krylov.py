@@ -388,8 +388,7 @@ def find_missed(
         passes=ceil(passes / iteration.passes_a_check),
         checked_from=iteration.depth + 1,
     )
-    # Values alone decide: no residuals are asked for.
-    _, vectors, found = iterate(beside, rng.standard_normal((problem.n, PROBES)), 0, search)
+    _, vectors, found = iterate(beside, rng.standard_normal((problem.n, PROBES)), 1, search)
     return vectors if found else None
 
 

@@ -1,11 +1,11 @@
 """Short circuits: edges of a neighbourhood graph that jump from one sheet of the data to another.
 
 Tangent planes propose, geodesics decide. An edge is suspicious where more than half of its squared
-length lies outside the tangent planes of both ends, in the mean, or where it is several times as
-long as the other edges of both ends. All suspicious edges are removed at once, since those of a
-bundle would support each other, and one is a short circuit if its ends are then still connected,
-but only by a path several times as long as the edge. Planes are estimated again without the short
-circuits, which had tilted them, until no more are found.
+length lies outside the tangent planes of both ends, in the mean, or of one end if it is longer than
+others there, or where it is longer than the others of both ends. All suspicious edges are removed
+at once, since those of a bundle would support each other, and one is a short circuit if its ends
+are then still connected, but only by a path several times as long as the edge. Planes are estimated
+again without the short circuits, which had tilted them, until no more are found.
 """
 
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ class ShortCircuits:
     lengths : array (m,)
         Lengths of the edges.
     tilts : array (m,)
-        Root mean square of the sines between the edge and the tangent planes of its ends: 0 along
-        the data, 1 across. NaN where only a graph is known.
+        Sine between the edge and the tangent plane of one end, the larger of both: 0 along the
+        data, 1 across. NaN where only a graph is known.
     detours : array (m,)
         Score: length of the shortest path without suspicious edges, over that of the edge. Paths
         are followed up to 16 times the edge or its surroundings.
@@ -210,6 +210,8 @@ def judge_edges(space: Space, neighbors: Neighbors, d: int | None = None) -> Sho
             if len(suspicious) == before:
                 break
             cut, detours = without_detour(neighbors, suspicious)
+            if not len(cut):
+                break
     except Undetermined as cause:
         cut, detours, reason = NOTHING, np.zeros(0), str(cause)
     order = np.lexsort((cut.second, cut.first, -detours))

@@ -1,22 +1,25 @@
-"""Edges that leave the tangent planes of both ends, or are longer than all around them."""
+"""Edges that leave the tangent planes of their ends, or are longer than all around them."""
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.graphs.edge_pairs import EdgePairs, members_of, row_quantiles, undirected_pairs
 from unbend.graphs.noise import principal_variances, sample_rows
-from unbend.local import affine_bases
+from unbend.local import NULL, affine_bases
 from unbend.neighbors import Neighbors, Space
 
-# Mean square of the sine between an edge and both tangent planes from which on it is suspicious:
-# at a right-angled crease the mean is at most one half.
+# Squared sine between an edge and a tangent plane, above which the edge leaves the plane.
 TILTED = 0.5
-# Edges shorter than this share of the median edge at both ends are not suspicious: a gap between
-# sheets is wider than their spacing, a crease is not.
-SHORT = 0.8
-# Edges longer than this multiple of the third quartile at both ends are suspicious in any case; one
-# so long at its own end would turn the plane there, and has no part in it.
-LONG = 2.0
+# An edge that leaves both planes, in the mean, is suspicious from this multiple of the median edge
+# at either end on: a gap between sheets is wider than their spacing, a tight bend is not.
+SHORT = 1.0
+# Edges longer than the first multiple of the third quartile at both ends are suspicious anyway,
+# and from the second on at one end if they leave a plane: a short circuit turns the planes of its
+# own ends towards itself, and an edge over a right-angled crease is not longer than others. An edge
+# longer than the first at its own end has no part in the plane there.
+LONG, ONE_SIDED = 1.5, 1.25
 # A neighbourhood is rough where its variance outside the plane is more than this multiple of the
 # median plus this share; its plane is then that of a neighbour.
 ROUGH, ROUGH_SHARE = 3.0, 0.01
@@ -26,8 +29,9 @@ FLAT, PLANAR = 0.95, 0.75
 # Squared sine between an edge and the plane of one end, from which on the other end is looked at;
 # where more edges than this share have it, planes do not describe the neighbourhoods.
 TURNED, DISORDER = 0.25, 0.15
-# Neighbourhoods of a block, and those that the dimension of the planes is read from.
-AT_ONCE, SAMPLE = 4096, 256
+# Neighbourhoods of a block, at most and by the square of their size, and those that the dimension
+# of the planes is read from.
+AT_ONCE, SQUARES, SAMPLE = 4096, 1 << 20, 256
 
 
 class Undetermined(Exception):
@@ -58,7 +62,7 @@ def plane_dimension(space: Space, neighbors: Neighbors, most: int | None) -> int
 
 
 def suspicious_pairs(space: Space, neighbors: Neighbors, d: int | None) -> EdgePairs:
-    """Edges that leave the tangent planes of both ends, or are longer than all around them."""
+    """Edges that leave the tangent planes of their ends, or are longer than all around them."""
     rows, others = neighbors.rows, neighbors.indices
     far, usual = row_quantiles(neighbors, 0.75), row_quantiles(neighbors, 0.5)
     doubtful = neighbors.distances > LONG * far[rows]
@@ -68,27 +72,35 @@ def suspicious_pairs(space: Space, neighbors: Neighbors, d: int | None) -> EdgeP
     if few + 1 < 2 * (d + 1):
         raise Undetermined(f"{few} neighbours are too few for {d}-dimensional tangent planes")
     planes = neighbors.select(~doubtful)
-    sines, outside = _own_sines(space, planes, d)
-    turned = sines > TURNED
+    foreign = planes.distances > ONE_SIDED * far[planes.indices]
+    here, there, outside = _sines_at_ends(space, planes, d, foreign)
+    turned = here > TURNED
     if np.mean(turned) > DISORDER:
         raise Undetermined(
             f"{np.mean(turned):.0%} of the edges leave the {d}-dimensional tangent planes"
         )
-    doubtful[~doubtful] = turned
+    doubtful[~doubtful] = turned | (there > TURNED)
     rough = outside > ROUGH * np.median(outside) + ROUGH_SHARE
     pairs = undirected_pairs(neighbors, doubtful | rough[rows] | rough[others])
     owner = _plane_owners(planes, outside, rough)
-    sines = _sines_of(space, planes, d, owner, pairs.first, pairs.second)
-    sines += _sines_of(space, planes, d, owner, pairs.second, pairs.first)
-    pairs = EdgePairs(pairs.first, pairs.second, pairs.lengths, sines / 2)
-    return _select_suspicious(pairs, usual, far)
+    first = _sines_of(space, planes, d, owner, pairs.first, pairs.second)
+    second = _sines_of(space, planes, d, owner, pairs.second, pairs.first)
+    larger = np.maximum(first, second)
+    pairs = EdgePairs(pairs.first, pairs.second, pairs.lengths, larger)
+    return _select_suspicious(pairs, usual, far, first + second > 2 * TILTED)
 
 
-def _select_suspicious(pairs: EdgePairs, usual: FloatArray, far: FloatArray) -> EdgePairs:
-    """Select tilted edges, unless short for both ends, and edges long for both."""
+def _select_suspicious(
+    pairs: EdgePairs, usual: FloatArray, far: FloatArray, both: BoolArray | None = None
+) -> EdgePairs:
+    """Select edges long for both ends, or for one if they leave a plane, or that leave `both`."""
     i, j, lengths = pairs.first, pairs.second, pairs.lengths
-    tilted = (pairs.tilts > TILTED) & (lengths > SHORT * np.minimum(usual[i], usual[j]))
-    return pairs.select(tilted | (lengths > LONG * np.maximum(far[i], far[j])))
+    suspicious = lengths > LONG * np.maximum(far[i], far[j])
+    if both is not None:
+        long = lengths > ONE_SIDED * np.minimum(far[i], far[j])
+        usually = lengths > SHORT * np.minimum(usual[i], usual[j])
+        suspicious |= long & (pairs.tilts > TILTED) | usually & both
+    return pairs.select(suspicious)
 
 
 def _directions(points: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
@@ -97,12 +109,20 @@ def _directions(points: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
     The variance is relative to the whole; a direction that the points do not span is zero.
     """
     centered = points - points.mean(axis=1, keepdims=True)
-    scaled = affine_bases(centered, d)[:, :, 1:].mT @ centered
+    scaled = _leading_vectors(centered, d).mT @ centered
     squares = np.einsum("mdr,mdr->md", scaled, scaled)
-    norms = np.sqrt(squares)[:, :, None]
     total = np.einsum("msr,msr->m", centered, centered)
+    squares[squares <= NULL * total[:, None]] = 0.0
+    norms = np.sqrt(squares)[:, :, None]
     inside = np.divide(squares.sum(axis=1), total, out=np.ones_like(total), where=total > 0)
     return np.divide(scaled, norms, out=np.zeros_like(scaled), where=norms > 0), 1 - inside
+
+
+def _leading_vectors(centered: FloatArray, d: int) -> FloatArray:
+    """Leading left singular vectors (m, s, d) of centered points (m, s, r)."""
+    if centered.shape[2] <= centered.shape[1]:
+        return affine_bases(centered, d)[:, :, 1:]
+    return np.asarray(np.linalg.eigh(centered @ centered.mT)[1][:, :, -d:])
 
 
 def _squared_sines(vectors: FloatArray, directions: FloatArray) -> FloatArray:
@@ -114,21 +134,48 @@ def _squared_sines(vectors: FloatArray, directions: FloatArray) -> FloatArray:
     return np.asarray(np.clip(1 - part, 0.0, 1.0))
 
 
-def _own_sines(space: Space, neighbors: Neighbors, d: int) -> tuple[FloatArray, FloatArray]:
-    """Squared sine between each edge and the plane of its row; variance outside each plane.
+def _sines_at_ends(
+    space: Space, neighbors: Neighbors, d: int, foreign: BoolArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Squared sines between each edge and the planes of its ends; variance outside each plane.
 
-    Neighbourhoods of too few points for a plane leave everything outside.
+    The plane of the other end is asked for `foreign` edges only. Neighbourhoods of too few points
+    for a plane leave everything outside.
     """
-    sines, outside = np.zeros(len(neighbors.indices)), np.ones(neighbors.n)
-    for rows, others in neighbors.blocks(AT_ONCE):
-        count = others.shape[1]
+    here, there = np.zeros((2, len(neighbors.indices)))
+    outside = np.ones(neighbors.n)
+    edges = np.flatnonzero(foreign)
+    edges = edges[np.argsort(neighbors.indices[edges], kind="stable")]
+    incoming = np.bincount(neighbors.indices[edges], minlength=neighbors.n)
+    start = np.cumsum(incoming) - incoming
+    for rows in _alike(neighbors.counts, incoming):
+        count, width = int(neighbors.counts[rows[0]]), int(incoming[rows[-1]])
         if count <= d:
             continue
-        local = space.coordinates(np.column_stack((rows, others)))
-        directions, outside[rows] = _directions(local, d)
-        entries = neighbors.offsets[rows, None] + np.arange(count)
-        sines[entries] = _squared_sines(local[:, 1:] - local[:, :1], directions)
-    return sines, outside
+        slots = np.arange(width) < incoming[rows, None]
+        entries = edges[(start[rows, None] + np.arange(width))[slots]]
+        others = np.repeat(rows[:, None], width, axis=1)
+        others[slots] = neighbors.rows[entries]
+        local = space.differences(np.column_stack((rows, members_of(neighbors, rows), others)))
+        directions, outside[rows] = _directions(local[:, : count + 1], d)
+        sines = _squared_sines(local[:, 1:] - local[:, :1], directions)
+        here[neighbors.offsets[rows, None] + np.arange(count)] = sines[:, :count]
+        there[entries] = sines[:, count:][slots]
+    return here, there, outside
+
+
+def _alike(counts: IntArray, incoming: IntArray) -> Iterator[IntArray]:
+    """Blocks of rows with equally many neighbours, by increasing numbers of incoming edges."""
+    order = np.lexsort((incoming, counts))
+    ends = np.flatnonzero(np.diff(counts[order], append=-1)) + 1
+    start = 0
+    for end in ends:
+        while start < end:
+            stop = min(start + AT_ONCE, int(end))
+            size = 1 + int(counts[order[start]]) + int(incoming[order[stop - 1]])
+            stop = min(stop, start + max(1, SQUARES // size**2))
+            yield order[start:stop]
+            start = stop
 
 
 def _plane_owners(neighbors: Neighbors, outside: FloatArray, rough: BoolArray) -> IntArray:
@@ -158,7 +205,7 @@ def _sines_of(
         for chunk in np.array_split(edges, len(edges) // AT_ONCE + 1):
             plane = np.column_stack((owners[chunk], members_of(neighbors, owners[chunk])))
             blocks = np.column_stack((start[chunk], end[chunk], plane))
-            local = space.coordinates(blocks)
+            local = space.differences(blocks)
             directions, _ = _directions(local[:, 2:], d)
             sines[chunk] = _squared_sines(local[:, 1:2] - local[:, :1], directions)[:, 0]
     return sines
