@@ -158,8 +158,8 @@ def test_eigenpairs_of_matrices_that_are_reduced_already(native, diagonals):
 @pytest.mark.parametrize("stage", ["reflections", "rotations"])
 def test_eigenvectors_are_orthonormal_where_squares_of_entries_underflow(native, stage):
     if stage == "reflections":
-        sizes = 10.0 ** -np.linspace(0.0, 100.0, 50)
-        matrix = np.cos(1.0 + np.add.outer(np.arange(50), np.arange(50)) ** 2) * np.outer(sizes, sizes)
+        sizes, numbers = 10.0 ** -np.linspace(0.0, 100.0, 50), np.arange(50)
+        matrix = np.cos(1.0 + np.add.outer(numbers, numbers) ** 2) * np.outer(sizes, sizes)
     else:
         beside = np.array([1e-80, 1.0, 1.0])
         matrix = np.diag(beside, 1) + np.diag(beside, -1)
