@@ -45,10 +45,13 @@ class MinimumDegree {
         head_.assign(left_ + 1, -1);
         for (std::int32_t v = 0; v < n_; ++v) {
             last_[v] = v;
-            if (weight_[v] == 0)
+            if (weight_[v] == 0) {
                 most_ = std::max<std::int64_t>(most_, degree_[v]);
-            else if (v < free_)
-                insert(v);
+                continue;
+            }
+            // In its domain a vertex at the border is counted once for each of its elements.
+            degree_[v] = static_cast<std::int32_t>(std::min<std::int64_t>(degree_[v], left_ - weight_[v]));
+            if (v < free_) insert(v);
         }
     }
 

@@ -119,6 +119,14 @@ Edges with_hubs(Edges edges, std::int32_t n) {
     return edges;
 }
 
+// Each vertex but the first few, `hubs`, joined to some of these at random.
+Edges around_hubs(std::int32_t n, std::int32_t hubs, int joined, std::mt19937 &random) {
+    Edges edges;
+    for (std::int32_t v = hubs; v < n; ++v)
+        for (int k = 0; k < joined; ++k) edges.insert({static_cast<std::int32_t>(random() % hubs), v});
+    return edges;
+}
+
 template <typename Error, typename Work>
 void throws(const Work &work, const char *what) {
     try {
@@ -203,6 +211,8 @@ int main() {
     // Large enough for domains, one of them with vertices joined to very many.
     check(definite(40000, grid(200), random), 3, random);
     check(definite(30000, with_hubs(sprinkled(30000, 20000, random), 30000), random), 2, random);
+    // Elements of a domain overlap so much that bounds of degrees exceed the number of vertices left.
+    check(definite(26000, around_hubs(26000, 350, 20, random), random), 1, random);
     check(definite(300, sprinkled(300, 30000, random), random), 9, random);
     check_refusals(random);
     check_signs(random);
