@@ -31,7 +31,7 @@ void bind_gram_of(nb::module_ &module) {
             nb::gil_scoped_release release;
             local_gram(Neighborhoods<Number>{points.data(), static_cast<std::int64_t>(points.shape(1)),
                                              members.data(), size},
-                       count, threads, gram.data());
+                       count, threads, check_signals, gram.data());
         },
         nb::arg("points").noconvert(), nb::arg("members").noconvert(), nb::arg("threads"),
         nb::arg("gram").noconvert());

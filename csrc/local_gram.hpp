@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "dot_tiles.hpp"
@@ -58,7 +59,8 @@ class LocalGram {
             for (std::int64_t c = 0; c < count; ++c)
                 to[c] = static_cast<double>(other[c]) - static_cast<double>(center[c]);
         }
-        std::fill(&differences_[others_ * count], differences_.data() + padded_ * count, 0.0);
+        double *all = differences_.data();
+        std::fill(all + others_ * count, all + padded_ * count, 0.0);
     }
 
     // Adds the products of these columns below the diagonal, four rows at a time.
@@ -79,12 +81,15 @@ class LocalGram {
     std::vector<double> differences_, products_;
 };
 
-// gram (count, size, size).
+// gram (count, size, size). Rows may have any number of columns, so it can be interrupted.
 template <typename Number>
-void local_gram(const Neighborhoods<Number> &given, std::int64_t count, int threads, double *gram) {
+void local_gram(const Neighborhoods<Number> &given, std::int64_t count, int threads,
+                const std::function<void()> &poll, double *gram) {
     const std::int64_t entries = given.size * given.size;
-    run_tasks(count, threads, [&] { return LocalGram<Number>(given); },
+    Poller poller(poll);
+    run_tasks(count, threads, poller, [&] { return LocalGram<Number>(given); },
               [&](LocalGram<Number> &own, std::int64_t m) { own.run(m, gram + m * entries); });
+    poller.rethrow();
 }
 
 }  // namespace unbend

@@ -62,6 +62,8 @@ class SymmetricEigen {
 
   private:
     static constexpr int most_steps = 60;
+    // Squares up to here, of numbers of at most one, are too near to underflow to have all digits.
+    static constexpr double tiny_square = 1e-280;
 
     UNBEND_INLINE void add(double factor, const double *from, std::int64_t count, double *to) const {
         for (std::int64_t i = 0; i < count; ++i) to[i] += factor * from[i];
@@ -79,7 +81,7 @@ class SymmetricEigen {
                 v[i] = rest_[k * n + i];
                 squares += i > k + 1 ? v[i] * v[i] : 0.0;
             }
-            if (!(squares > 0)) {
+            if (!(squares > tiny_square)) {
                 beside_[k] = v[k + 1];
                 std::fill(v, v + n, 0.0);
                 continue;
@@ -146,7 +148,8 @@ class SymmetricEigen {
         g = d[high] - d[low] + e[low] / (g + std::copysign(std::hypot(g, 1.0), g));
         double sine = 1, cosine = 1, p = 0;
         for (std::int64_t i = high - 1; i >= low; --i) {
-            const double f = sine * e[i], b = cosine * e[i], r = std::sqrt(f * f + g * g);
+            const double f = sine * e[i], b = cosine * e[i], squares = f * f + g * g;
+            const double r = squares > tiny_square ? std::sqrt(squares) : std::hypot(f, g);
             e[i + 1] = r;
             if (r == 0) {
                 d[i + 1] -= p;

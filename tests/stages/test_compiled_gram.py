@@ -155,6 +155,23 @@ def test_eigenpairs_of_matrices_that_are_reduced_already(native, diagonals):
     np.testing.assert_allclose(matrix @ vectors.T, vectors.T * values, 0, 100 * n * EPS)
 
 
+@pytest.mark.parametrize("stage", ["reflections", "rotations"])
+def test_eigenvectors_are_orthonormal_where_squares_of_entries_underflow(native, stage):
+    if stage == "reflections":
+        sizes, numbers = 10.0 ** -np.linspace(0.0, 100.0, 50), np.arange(50)
+        matrix = np.cos(1.0 + np.add.outer(numbers, numbers) ** 2) * np.outer(sizes, sizes)
+    else:
+        beside = np.array([1e-80, 1.0, 1.0])
+        matrix = np.diag(beside, 1) + np.diag(beside, -1)
+    n = len(matrix)
+    values, vectors = np.empty(n), np.empty((n, n))
+    assert native.symmetric_eigenpairs(matrix, values, vectors)
+    slack = 20 * n * EPS
+    np.testing.assert_allclose(vectors @ vectors.T, np.eye(n), 0, slack)
+    size = np.abs(matrix).sum(axis=1).max()
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(matrix), 0, slack * size)
+
+
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_eigenpairs_of_numbers_that_are_not_finite_are_refused(native, wrong):
     matrix = np.eye(5)

@@ -1,5 +1,10 @@
 """Products, places, bases and alignment: each compiled kernel against its plain twin."""
 
+import os
+import signal
+import sys
+from threading import Timer
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -79,6 +84,28 @@ def test_inner_products_of_neighborhoods_equal_the_twin(
     assert (np.abs(found[0] - expected) <= slack).all()
     assert (found[0] == found[0].transpose(0, 2, 1)).all()
     assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_inner_products_of_long_rows_can_be_interrupted(native):
+    count, size = 10_000, 20
+    points, gram = np.ones((size, 20_000)), np.full((count, size, size), np.nan)
+    members = np.tile(np.arange(size, dtype=np.int32), (count, 1))
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGUSR1, stop)
+    timer = Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            native.local_gram(points, members, 1, gram)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGUSR1, before)
+    # It was not after all the work that the signal came through.
+    assert np.isnan(gram[count // 2]).all()
 
 
 @pytest.mark.parametrize("quadratic", [False, True])
