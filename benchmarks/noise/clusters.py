@@ -7,7 +7,7 @@ deviation of about one; separations are typical distances of their centres. Conn
 valleys were calibrated on clusters of other seeds, sizes and numbers of columns. Counted are what
 the measurement takes rows for, and in how many draws LTSA with denoise='auto' fits landmarks; and
 which surfaces for calibration are taken for clusters. Writes noise_clusters.json; a later run goes
-on with it.
+on with it, and keeps what was counted before there were valleys ("connectivity alone").
 """
 
 import json

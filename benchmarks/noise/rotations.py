@@ -1,9 +1,9 @@
-"""How the measured noise of a roll varies with a rotation, and with another order of its rows.
+"""How the measured noise of a roll varies with a rotation, and with another seed of the hash.
 
 python -m benchmarks.noise.rotations
 
-The sample is ordered by a hash of the numbers, which a rotation changes. Writes
-noise_rotations.json.
+The sample is ordered by a hash of the numbers, which a rotation changes and another order of
+the rows does not. Writes noise_rotations.json.
 """
 
 import json
@@ -22,18 +22,18 @@ ROWS, NOISE, DRAWS = (2000, 20_000), 0.4, 12
 
 
 def find_sigma(rows: Array, seed: int = 0) -> float:
-    """Measure the standard deviation of the noise by rows in an order of their own."""
+    """Measure the standard deviation of the noise by the sample of one seed."""
     return measure_noise(Sample.of(PointSpace(rows), 2, seed), 2).sigma
 
 
 def measure(n: int) -> dict[str, object]:
-    """Means and standard deviations over rotations and over orders of one draw."""
+    """Means and standard deviations over rotations and over seeds of one draw."""
     rows = unbend.datasets.swiss_roll(n, noise=NOISE, random_state=5).points
     rng = np.random.default_rng(0)
     turns = [np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(DRAWS)]
     found = {
         "rotations": [find_sigma(np.ascontiguousarray(rows @ turn)) for turn in turns],
-        "orders": [find_sigma(rows, seed) for seed in range(1, DRAWS + 1)],
+        "seeds": [find_sigma(rows, seed) for seed in range(1, DRAWS + 1)],
     }
     return {
         "rows": n,

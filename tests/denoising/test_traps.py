@@ -278,3 +278,8 @@ def test_directions_without_variance_are_no_normals():
         off = found.points - wider.mean(axis=0)
         inside = np.linalg.svd(wider - wider.mean(axis=0), full_matrices=False)[2][:3]
         np.testing.assert_allclose(off - off @ inside.T @ inside, 0, atol=1e-9, err_msg=name)
+
+
+def test_one_column_is_refused_with_what_to_pass():
+    with pytest.raises(ValueError, match="1 column, which leaves no direction across a surface"):
+        unbend.denoise(np.arange(50.0)[:, None], 1)

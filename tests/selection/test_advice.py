@@ -396,3 +396,24 @@ def test_no_more_coordinates_are_suggested_than_there_are_columns():
         unbend.suggest(X, for_="features", n_components=9)
     line = unbend.suggest(X[:, :1]).estimator
     assert line.fit(X[:, :1]).embedding_.shape == (60, 1)
+
+
+def test_curves_are_not_given_to_local_methods_with_two_coordinates():
+    rng = np.random.default_rng(0)
+    angle = np.sort(rng.uniform(0, 3, 600))
+    arc = 3 * np.column_stack((np.cos(angle), np.sin(angle)))
+    pieces = np.linspace(0, 0.3, 12)[:, None] * rng.normal(size=(10, 1, 2))
+    outliers = (pieces + rng.uniform(8, 60, size=(10, 1, 2))).reshape(-1, 2)
+    for rows in (arc, np.concatenate((arc, outliers))):
+        suggestion = unbend.suggest(rows)
+        assert suggestion.findings.high == 1
+        assert type(suggestion.estimator).__name__ == "Isomap"
+        assert "beyond 1 dimension would follow the curvature" in suggestion.reasons[1]
+        assert not re.search(r"e-\d", suggestion.reasons[1])
+
+
+def test_one_linear_feature_is_not_said_to_be_enough():
+    rows = datasets.make_moons(400, noise=0.05, random_state=0)[0]
+    assert "82% of the variance in 1 linear feature, and" in str(
+        unbend.suggest(rows, for_="features")
+    )

@@ -9,8 +9,9 @@ import unbend
 from tests.loops import sampled
 from unbend.selection.case import Case
 from unbend.selection.findings import LAID_OUT, TOGETHER
+from unbend.selection.inputs import Sample
 from unbend.selection.rules import decide
-from unbend.selection.trials import chart_parameters, compare_charts, measure_chart
+from unbend.selection.trials import chart_parameters, compare_charts, continues, measure_chart
 
 
 def spiral(n, noise, seed=0):
@@ -192,6 +193,23 @@ def test_a_curve_with_a_gap_is_a_curve_and_not_two_clusters():
     apart = unbend.suggest(arcs(0.0, 4.0)[0], for_="chart", scale="none")
     assert apart.findings.clustered
     assert "2 clusters" in apart.reasons[1]
+
+
+@pytest.mark.parametrize("purpose", ["chart", "picture"])
+def test_many_small_pieces_of_curves_get_an_answer(purpose):
+    rng = np.random.default_rng(0)
+    pieces = np.linspace(0, 0.3, 25)[:, None] * rng.normal(size=(80, 1, 2))
+    points = (pieces + rng.uniform(0, 100, size=(80, 1, 2))).reshape(-1, 2)
+    suggestion = unbend.suggest(points, for_=purpose)
+    assert suggestion.findings.parts == 0
+    assert not suggestion.findings.charts
+
+
+def test_parts_that_no_bridges_join_do_not_continue_each_other():
+    angle = np.linspace(0, 3, 800)
+    arc = np.column_stack((np.cos(angle), np.sin(angle)))
+    outliers = np.random.default_rng(0).normal(scale=0.01, size=(12, 2)) + 6
+    assert not continues(Sample(np.concatenate((arc, outliers)), "euclidean"), 1, 8)
 
 
 def test_a_chart_has_fewer_coordinates_than_columns_where_the_dimension_allows(monkeypatch):

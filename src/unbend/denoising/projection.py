@@ -93,6 +93,10 @@ def denoise(
     """
     rows = np.array(check_rows(X, min_rows=3), dtype=np.float64, order="C")
     columns = rows.shape[1]
+    if columns == 1:
+        raise ValueError(
+            "X has 1 column, which leaves no direction across a surface: pass two or more"
+        )
     check_integer("n_components", n_components, 1, columns - 1, f"with {columns} columns of X")
     d = int(n_components)
     check_rounding(rows)
@@ -117,7 +121,7 @@ def denoise(
     if size is None:
         raise ValueError(
             f"no patches up to a third of the {sample.n} distinct rows show a surface of dimension "
-            f"{d}: use another n_components, or pass patch_size"
+            f"{d}: use more rows or another n_components, or pass patch_size"
         )
     space, patch = sample.part(size, MOST_PATCH_ROWS)
     start = rows if sample.reduction is None else sample.reduction.narrow(rows)

@@ -139,8 +139,8 @@ def find_short_circuits(
         Points, a space of points or distances, or a graph alone. A graph alone has no tangent
         planes: only edges several times as long as all others at both ends are found.
     d : int, optional
-        Dimension of the data; larger than what the neighbourhoods show, it is lowered to that.
-        None: what they show.
+        Dimension of the data. What the neighbourhoods show is taken instead if it is smaller, if
+        planes of d dimensions hold less than three quarters of their variance, or if d is None.
     n_neighbors : int or Neighbors
         Neighbours of each point, or the graph itself. Duplicate points count once, as the first.
 

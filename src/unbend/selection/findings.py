@@ -246,9 +246,10 @@ def measure(
         residuals = _residuals(sample, max(most + 1, PICTURE), calm)
         residuals, crossing = _look_again(sample, d, calm, shown, residuals)
         charted = charted and bool(surface) and d <= MOST_CHARTED and is_narrow(low, high)
-        # Of several parts only those of one surface have a chart.
-        whole = parts == 1 or (low == high and (shown or continues(sample, d, k)))
-        trials = try_charts(sample, d) if charted and whole else Trials()
+        if charted and parts != 1:
+            # Of several parts, or small ones alone, only those of one surface have a chart.
+            charted = low == high and (shown or continues(sample, d, k))
+        trials = try_charts(sample, d) if charted else Trials()
         return Findings(
             kind=data.kind,
             n=n,

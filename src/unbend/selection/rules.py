@@ -11,6 +11,8 @@ from unbend.selection.format import counted
 
 # Share of the variance outside a plane that is rounding.
 EXACT = 1e-9
+# Percentage below which a share is not printed.
+SHOWN = 0.01
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,9 @@ def _unexplained(case: Case) -> str:
     """Say what the coordinates, or as many of them as were measured, leave unexplained."""
     residuals = case.found.residuals
     m = min(case.coordinates, len(residuals))
-    return (
-        f"{m} coordinate{'' if m == 1 else 's'} leave{'s' if m == 1 else ''} "
-        f"{100 * residuals[m - 1]:.2g}% of the geodesics unexplained"
-    )
+    percent = 100 * residuals[m - 1]
+    share = f"{percent:.2g}%" if percent >= SHOWN else f"less than {SHOWN}%"
+    return f"{counted(m, 'coordinate')} leave{'s' * (m == 1)} {share} of the geodesics unexplained"
 
 
 def _describe_charts(case: Case) -> str:
@@ -200,8 +201,8 @@ RULES = (
         lambda case: not case.found.determined or case.found.clustered,
         lambda case: case.first("PCA", "ClassicalMDS", "Isomap"),
         lambda case: (
-            f"{case.held:.0%} of the variance in {case.coordinates} linear features: a later model "
-            "gets what it needs, and new samples are mapped exactly"
+            f"{case.held:.0%} of the variance in {counted(case.coordinates, 'linear feature')}, "
+            "and new samples are mapped exactly"
         ),
         lambda case: (case.make("Isomap"), case.make("DiffusionMaps")),
     ),
@@ -298,6 +299,16 @@ RULES = (
         lambda case: case.make("Isomap"),
         lambda case: f"{_unexplained(case)}: Isomap preserves the lengths of paths along the edges",
         lambda case: (case.make("LaplacianEigenmaps"), case.make("DiffusionMaps")),
+    ),
+    Rule(
+        ANY,
+        lambda case: case.found.determined and case.coordinates > case.found.high,
+        lambda case: case.make("Isomap"),
+        lambda case: (
+            f"{_unexplained(case)}: Isomap keeps lengths, where coordinates of local methods "
+            f"beyond {counted(case.found.high, 'dimension')} would follow the curvature"
+        ),
+        lambda case: (case.make("MetricMDS") if case.small else None, case.make("PCA")),
     ),
     Rule(
         ANY,

@@ -170,6 +170,8 @@ def _with_bridges(graph: csr_array, surface: FloatArray) -> csr_array:
 def continues(sample: Sample, d: int, k: int) -> bool:
     """Whether the parts of a curve are pieces of one: shortest bridges go on in their directions.
 
+    Small parts are left out; less than two others have no bridge between them.
+
     Examples
     --------
     >>> t = np.concatenate((np.linspace(0, 1, 60), np.linspace(1.5, 3, 90)))
@@ -182,6 +184,8 @@ def continues(sample: Sample, d: int, k: int) -> bool:
         return False
     label = components(sample.space.nearest(k).graph())
     large = np.bincount(label) >= LARGE * len(sample)
+    if large.sum() < 2:
+        return False
     points = np.ascontiguousarray(sample.values[large[label]])
     space = PointSpace(points)
     added = bridge(space, components(space.nearest(k).graph()))
