@@ -1,4 +1,4 @@
-"""Whether clusters are told from surfaces by the valleys of density within patches."""
+"""Clusters are distinguished from surfaces by valleys of density within patches."""
 
 import numpy as np
 import pytest
