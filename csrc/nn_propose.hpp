@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "poll.hpp"

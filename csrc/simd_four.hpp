@@ -31,7 +31,7 @@ struct Four {
         return four;
     }
     // Converts numbers of another type, which for floats as doubles is exact. One by one: GCC splits
-    // a vector that it is told to convert for the baseline, before it knows of wider registers.
+    // a vector conversion for the baseline, before wider registers are enabled.
     template <typename Other>
     static UNBEND_INLINE Four load(const Other *numbers) {
         const auto at = [&](int i) UNBEND_INLINE { return static_cast<Real>(numbers[i]); };
