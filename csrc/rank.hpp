@@ -69,6 +69,7 @@ UNBEND_INLINE inline bool rank_candidates(const Number *points, const double *qu
         const double power = squared_distance(points + index * columns, query, columns, scale);
         if (power <= nearest.reach()) nearest.offer(power, index);
     }
+    nearest.select();
     return candidates.complete || candidates.bounds[first + candidates.length - 1] > nearest.reach();
 }
 
@@ -88,7 +89,7 @@ void rank_all(const Number *points, const Queries<Query> &queries, std::int64_t 
               std::int32_t *indices, double *distances, bool *sure) {
     struct Workspace {
         Workspace(std::int64_t k, std::int64_t columns)
-            : slots(k), query(columns),
+            : slots(Nearest<Euclidean>::room(k)), query(columns),
               nearest(slots.data(), k, static_cast<double>(columns + 8) * same_root) {}
         std::vector<Candidate> slots;
         std::vector<double> query;
