@@ -125,7 +125,7 @@ def column_norms(columns: FloatArray) -> FloatArray:
     array([5., 2.])
     """
     rows = np.ascontiguousarray(columns.T)
-    return np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
 
 def add_to_pairs(matrix: FloatArray, values: FloatArray) -> None:

@@ -258,7 +258,7 @@ class KrylovSpace:
         outside = squares - inside.T @ inside
         # The difference is off by the rounding of the squares.
         outside.flat[:: len(outside) + 1] += 4.0 * float(np.finfo(np.float64).eps) * squares.trace()
-        return np.sqrt(np.maximum(np.einsum("ij,ij->j", last, outside @ last), 0.0))
+        return np.asarray(np.sqrt(np.maximum(np.einsum("ij,ij->j", last, outside @ last), 0.0)))
 
     def measure(self, pairs: RitzPairs) -> RitzPairs:
         """Let the residuals of estimated pairs be computed."""
