@@ -47,9 +47,8 @@ class BlockGrowth {
             add();
             if (added == count || may_be_accepted()) return added;
             turn(image(), rows_.data());
-            const double inside =
-                orthonormal_block(space_.basis, space_.trivial + space_.size, rows_.data(), space_.n,
-                                  space_.width, well_apart_, known_products());
+            const double inside = orthonormal_block(space_.basis, space_.trivial + space_.size,
+                                                    rows_.data(), space_.n, space_.width, well_apart_);
             if (!(inside >= 0 && inside <= little_)) return added;
         }
     }
@@ -57,20 +56,6 @@ class BlockGrowth {
   private:
     // The last image.
     double *image() const { return space_.images + (space_.size - space_.width) * space_.n; }
-
-    // Inner products of the last image with all vectors; those with blocks were stored.
-    std::vector<double> known_products() {
-        const std::int64_t w = space_.width, trivial = space_.trivial, count = trivial + space_.size;
-        products_.resize(w * trivial);
-        multiply(space_.basis, trivial);
-        std::vector<double> known(w * count);
-        for (std::int64_t v = 0; v < w; ++v) {
-            const double *inside = space_.small + (space_.size - w + v) * space_.room;
-            std::copy_n(&products_[v * trivial], trivial, &known[v * count]);
-            std::copy_n(inside, space_.size, &known[v * count + trivial]);
-        }
-        return known;
-    }
 
     // Vectors to rows.
     void turn(const double *vectors, double *rows) const {

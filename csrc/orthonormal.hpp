@@ -21,15 +21,14 @@ class OrthonormalBlock {
     }
 
     // Takes the part inside the basis (count, n) out, and orthonormalises the rest; false where that
-    // is not well conditioned. `products` with the basis (width, count) are computed unless they are
-    // known. `inside` becomes the norm of what was taken out.
-    bool round(const double *basis, std::int64_t count, std::vector<double> &products, bool known,
-               double &inside) {
+    // is not well conditioned. `inside` becomes the norm of what was taken out.
+    bool round(const double *basis, std::int64_t count, double &inside) {
+        std::vector<double> products(count * width_);
         bool good = false;
         dispatch_lanes([&](auto use) UNBEND_INLINE {
             using Lanes = typename decltype(use)::type;
             // products[v * count + b]
-            if (!known) inner_products<Lanes>(basis, count, products.data());
+            inner_products<Lanes>(basis, count, products.data());
             subtract<Lanes>(basis, count, products.data());
             inner_products<Lanes>(vectors_.data(), width_, inner_.data());
             good = invert_factor();
@@ -157,16 +156,13 @@ class OrthonormalBlock {
 
 // Replaces a block (n, width) by an orthonormal one, orthogonal to the basis (count, n), in two rounds.
 // Gives the norm of what the second took out, or a negative number, and the block as it was, where
-// a round is not well conditioned. The inner products with the basis may be known.
+// a round is not well conditioned.
 inline double orthonormal_block(const double *basis, std::int64_t count, double *block,
-                                std::int64_t n, std::int64_t width, double well_apart,
-                                std::vector<double> products = {}) {
+                                std::int64_t n, std::int64_t width, double well_apart) {
     OrthonormalBlock own(block, n, width, well_apart);
-    const bool known = !products.empty();
-    products.resize(count * width);
     double inside = 0;
     for (int number = 0; number < 2; ++number)
-        if (!own.round(basis, count, products, known && number == 0, inside)) return -1;
+        if (!own.round(basis, count, inside)) return -1;
     own.store(block);
     return inside;
 }
