@@ -311,14 +311,23 @@ def _chunks(rows: FloatArray) -> list[slice]:
     return row_chunks(len(rows), rows.itemsize * rows.shape[1], CHUNK, BLOCK_ROWS)
 
 
+def _is_small(rows: Any) -> bool:
+    """Whether rows are one block: calls for each would take longer than the arithmetic."""
+    return bool(rows.nbytes <= CHUNK)
+
+
 def _difference(rows: FloatArray, mean: FloatArray, workers: int) -> FloatArray:
     """Rows − mean."""
+    if _is_small(rows):
+        return np.asarray(rows - mean)
     result = np.empty(rows.shape, np.result_type(rows, mean))
     map_parts(lambda some: np.subtract(rows[some], mean, out=result[some]), _chunks(rows), workers)
     return result
 
 
 def _sum_of_squares(rows: FloatArray, workers: int) -> float:
+    if _is_small(rows):
+        return float(np.vdot(rows, rows))
     parts = map_parts(lambda some: float(np.vdot(rows[some], rows[some])), _chunks(rows), workers)
     return sum(parts)
 
@@ -326,7 +335,7 @@ def _sum_of_squares(rows: FloatArray, workers: int) -> float:
 def _place(extension: Linear, rows: Any, centered: bool, workers: int) -> FloatArray:
     """Coordinates of rows, or of centered ones, each independent of the others."""
     place = extension.place if centered else extension
-    if is_sparse(rows):
+    if is_sparse(rows) or _is_small(rows):
         return place(rows)
     return np.concatenate(map_parts(lambda some: place(rows[some]), _chunks(rows), workers))
 
