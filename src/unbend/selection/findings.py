@@ -25,6 +25,7 @@ from unbend.selection.trials import (
     continues,
     denoised_sample,
     try_charts,
+    usual_chart,
 )
 
 # Bounds between one answer and another. On the surfaces of `unbend.datasets`, at 1500
@@ -50,10 +51,12 @@ LAID_OUT, TOGETHER = 0.1, 0.3
 # Distance of neighbours from which on even the chart of least strain is folded: 0.5 and more where
 # noise or few rows join the sheets of a roll, 0.35 at most elsewhere.
 FOLDED = 0.45
-# The chart that is taken unless another differs from the reference by less than this share of what
+# The usual chart is taken unless another differs from the reference by less than this share of what
 # it differs by: the reference has errors of its own. Of 58 surfaces (`seen` and `fresh` from number
 # 1000 on) 55 charts are within a tenth of the best with a share of 0.8, 54 with 1, 53 with 0.6.
-USUAL, CLEARLY = "LTSA", 0.8
+CLEARLY = 0.8
+# Charts without tangent planes.
+STEADY = ("Isomap", "PCA")
 # Dimensions up to which charts are tried: neighbourhoods of more are as wide as the data.
 MOST_CHARTED = 4
 # Neighbours with which the surfaces were measured, and eigenvalues that are looked at.
@@ -108,6 +111,9 @@ class Findings:
         none were fitted.
     reference : ChartMisfit or None
         How well the chart of these rows does that keeps lengths best.
+    undulating : bool
+        Whether the rows lie, without noise, on a sheet that rises and falls about a plane, so that
+        no chart keeps its lengths.
 
     Examples
     --------
@@ -137,6 +143,7 @@ class Findings:
     crossing: float = 0.0
     charts: Mapping[str, ChartMisfit] = field(default_factory=dict)
     reference: ChartMisfit | None = None
+    undulating: bool = False
 
     @property
     def verdict(self) -> str:
@@ -197,12 +204,17 @@ class Findings:
 
     @property
     def chart(self) -> str | None:
-        """The usual chart, or one that lays the surface out clearly better; None without any."""
+        """The usual chart, or one that lays the surface out clearly better; None without any.
+
+        Of a sheet that undulates about a plane it is the plane.
+        """
         known = {name: one.error for name, one in self.charts.items() if np.isfinite(one.error)}
         if not known:
             return None
-        best = min(known, key=lambda name: known[name])
-        return best if known[best] < CLEARLY * known.get(USUAL, np.inf) else USUAL
+        if self.undulating:
+            return "PCA"
+        best, usual = min(known, key=lambda name: known[name]), usual_chart(self.dimension)
+        return best if known[best] < CLEARLY * known.get(usual, np.inf) else usual
 
     @property
     def laid_out(self) -> bool:
@@ -216,6 +228,12 @@ class Findings:
     def folded(self) -> bool:
         """Whether even the chart that keeps lengths best folds: sheets are joined."""
         return self.reference is not None and self.reference.neighbors > FOLDED
+
+    @property
+    def steadiest(self) -> str | None:
+        """The better of the charts without tangent planes, which joined sheets have none of."""
+        tried = {name: self.charts[name].error for name in STEADY if name in self.charts}
+        return min(tried, key=lambda name: tried[name]) if tried else None
 
     @property
     def noisy(self) -> bool:
@@ -268,6 +286,7 @@ def measure(
             crossing=crossing,
             charts=trials.charts,
             reference=trials.reference,
+            undulating=trials.undulating,
             **surface,
         )
 
