@@ -16,8 +16,8 @@ Rules were calibrated on `seen`, `folded`, `fresh` from number 1000 to 1999, and
 to 1209 and `fresh` up to 2036, which had judged earlier rules; they were judged once on `reporting`
 from number 1210 and `fresh` from 2037 on. (The families of `reporting` are among those of `seen`;
 the seeds are others.) Caps and graphs of functions of one variable have a second chart: that of
-the ground or the arc length, as the same rows would have in another family. advice_methods_1000.json
-holds the errors against it too.
+the ground or the arc length, as the same rows would have in another family.
+advice_methods_1000.json holds the errors against it too.
 """
 
 import argparse
