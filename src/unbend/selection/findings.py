@@ -1,6 +1,6 @@
 """Properties of data measured for the suggestion of a method."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,8 +55,6 @@ FOLDED = 0.45
 # it differs by: the reference has errors of its own. Of 58 surfaces (`seen` and `fresh` from number
 # 1000 on) 55 charts are within a tenth of the best with a share of 0.8, 54 with 1, 53 with 0.6.
 CLEARLY = 0.8
-# Charts without tangent planes.
-STEADY = ("Isomap", "PCA")
 # Dimensions up to which charts are tried: neighbourhoods of more are as wide as the data.
 MOST_CHARTED = 4
 # Neighbours with which the surfaces were measured, and eigenvalues that are looked at.
@@ -208,12 +206,17 @@ class Findings:
 
         Of a sheet that undulates about a plane it is the plane.
         """
-        known = {name: one.error for name, one in self.charts.items() if np.isfinite(one.error)}
-        if not known:
-            return None
         if self.undulating:
             return "PCA"
-        best, usual = min(known, key=lambda name: known[name]), usual_chart(self.dimension)
+        return self._clearly_nearest(usual_chart(self.dimension), self.charts)
+
+    def _clearly_nearest(self, usual: str, names: Iterable[str]) -> str | None:
+        """Return one of some charts: the usual one, unless another is clearly nearer."""
+        errors = {name: self.charts[name].error for name in names if name in self.charts}
+        known = {name: error for name, error in errors.items() if np.isfinite(error)}
+        if not known:
+            return None
+        best = min(known, key=lambda name: known[name])
         return best if known[best] < CLEARLY * known.get(usual, np.inf) else usual
 
     @property
@@ -230,10 +233,9 @@ class Findings:
         return self.reference is not None and self.reference.neighbors > FOLDED
 
     @property
-    def steadiest(self) -> str | None:
-        """The better of the charts without tangent planes, which joined sheets have none of."""
-        tried = {name: self.charts[name].error for name in STEADY if name in self.charts}
-        return min(tried, key=lambda name: tried[name]) if tried else None
+    def steady_chart(self) -> str | None:
+        """Isomap, or PCA where it is clearly nearer: joined sheets have no tangent planes."""
+        return self._clearly_nearest("Isomap", ("Isomap", "PCA"))
 
     @property
     def noisy(self) -> bool:

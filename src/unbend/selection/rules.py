@@ -78,7 +78,7 @@ def _unexplained(case: Case) -> str:
 
 def _why_steady(case: Case) -> str:
     """Say why the chart of joined sheets is the one that it is."""
-    if case.found.steadiest == "PCA":
+    if case.found.steady_chart == "PCA":
         return "PCA averages over all rows"
     return "Isomap with few neighbours joins the fewest"
 
@@ -191,9 +191,9 @@ RULES = (
             and case.tried is not None
             and not case.found.closed
             and case.found.folded
-            and case.found.steadiest is not None
+            and case.found.steady_chart is not None
         ),
-        lambda case: case.make_chart(case.found.steadiest or ""),
+        lambda case: case.make_chart(case.found.steady_chart or ""),
         lambda case: (
             "no chart is right: even the one that keeps lengths best folds, since noise or too few "
             f"rows join sheets of the surface; {_why_steady(case)}. Use more rows, or less noisy "
