@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.noise.cases import make_cases
 
 import unbend
 from tests.loops import sampled
@@ -290,3 +291,19 @@ def test_four_dimensions_get_quadratic_forms_of_few_neighbours(seed):
     planes = unbend.LTSA(n_components=4, denoise="auto", n_neighbors="auto").fit(rows)
     found = error(cube, suggestion.estimator.fit(rows).embedding_)
     assert found < 0.95 * error(cube, planes.embedding_)
+
+
+@pytest.mark.parametrize("number", [1182, 1188])
+def test_sheets_that_noise_joins_are_charted_without_short_circuits(number):
+    """On rolls where all charts failed, edges between sheets are removed."""
+    case = make_cases("reporting", number + 1)[number]
+    draw = case.draw(0, 1000)
+    suggestion = unbend.suggest(draw.rows, for_="chart")
+    assert suggestion.estimator.short_circuits == "remove"
+    assert "short_circuits='remove'" in suggestion.reasons[1]
+    truth = draw.foot_chart[draw.regular]
+    found = error(truth, suggestion.estimator.fit(draw.rows).embedding_[draw.regular])
+    for name in ("LTSA", "Isomap", "HessianLLE"):
+        method, parameters = chart_parameters(name)
+        other = getattr(unbend, method)(n_components=2, **parameters).fit(draw.rows)
+        assert found < 0.6 * error(truth, other.embedding_[draw.regular])
