@@ -2,7 +2,7 @@
 
 python -m benchmarks.noise.advice --half reporting --first 1210 --count 1260 [--seconds 60]
 python -m benchmarks.noise.advice --half fresh --first 2037 --count 2062
-python -m benchmarks.noise.advice --half reporting --first 1000 --count 1150 --what dimensions
+python -m benchmarks.noise.advice --half reporting --first 1210 --count 1290 --what dimensions
 python -m benchmarks.noise.advice --half reporting --first 1150 --count 1190 --what repeats
 
 Cases are measured in the order of their numbers and written to files, which a later run goes on
