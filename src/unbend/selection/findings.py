@@ -109,6 +109,9 @@ class Findings:
         none were fitted.
     reference : ChartMisfit or None
         How well the chart of these rows does that keeps lengths best.
+    short_circuits : int
+        Edges of the graph of ten neighbours that jump between sheets; 0 where they are not
+        determined, or only some of the rows were measured.
     undulating : bool
         Whether the rows lie, without noise, on a sheet that rises and falls about a plane, so that
         no chart keeps its lengths.
@@ -141,6 +144,7 @@ class Findings:
     crossing: float = 0.0
     charts: Mapping[str, ChartMisfit] = field(default_factory=dict)
     reference: ChartMisfit | None = None
+    short_circuits: int = 0
     undulating: bool = False
 
     @property
@@ -260,7 +264,7 @@ def measure(
         report = None if apart else consistency(sample.space, d, k)
         variances = _variances(sample)
         most = high if is_narrow(low, high) else d
-        calm = _calm(sample, d, k)
+        calm, jumps = _calm(sample, d, k)
         surface = _surface(sample, d)
         shown = bool(surface.get("surface"))
         residuals = _residuals(sample, max(most + 1, PICTURE), calm)
@@ -288,6 +292,7 @@ def measure(
             crossing=crossing,
             charts=trials.charts,
             reference=trials.reference,
+            short_circuits=jumps if len(sample) == n else 0,
             undulating=trials.undulating,
             **surface,
         )
@@ -328,16 +333,16 @@ def _crossing(sample: Sample, d: int, k: int) -> float:
     return float(np.mean(along < (1 - STEEP) * np.square(steps).sum(axis=2)))
 
 
-def _calm(sample: Sample, d: int, k: int) -> int:
-    """Return fewer neighbours than k where as many may jump between sheets.
+def _calm(sample: Sample, d: int, k: int) -> tuple[int, int]:
+    """Return fewer neighbours than k where as many may jump between sheets, and how many edges do.
 
     That would look like closed data. The edges tell a jump from an edge that closes a ring; where
     noise hides the difference, fewer neighbours are safe.
     """
     jumps = judge_edges(sample.space, sample.space.nearest(k), d)
     if not len(jumps) and not jumps.undetermined:
-        return k
-    return min(k, choose_number(sample.space, d).n_neighbors)
+        return k, 0
+    return min(k, choose_number(sample.space, d).n_neighbors), len(jumps)
 
 
 def _neighbors(data: Data, d: int, k: int) -> int:
