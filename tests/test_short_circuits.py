@@ -5,15 +5,17 @@ from itertools import product
 
 import numpy as np
 import pytest
+import sklearn.manifold
 from scipy.sparse import csr_array
 
 import unbend
 from tests.loops import each
 from unbend.datasets import s_curve, swiss_roll
-from unbend.graphs import components, find_short_circuits, undirected
-from unbend.graphs.short_circuits import handle_short_circuits
+from unbend.graphs import components, find_short_circuits, tangent_tilts, undirected
+from unbend.graphs.short_circuits import REMEDY, handle_short_circuits
 from unbend.neighbors import DistanceSpace, Neighbors, PointSpace
 from unbend.quality import procrustes
+from unbend.selection.format import describe_remedy
 
 METHODS = [unbend.LTSA, unbend.HessianLLE, unbend.Isomap]
 
@@ -358,3 +360,46 @@ def test_the_choice_of_neighbors_names_the_jumps_that_are_left(seed):
     choice = unbend.choose_neighbors(surface.points)
     left = len(jumps_of(surface, PointSpace(surface.points).nearest(choice.n_neighbors)))
     assert ("between sheets of the data" in str(choice)) == (left > 0)
+
+
+def test_duplicate_rows_hide_no_short_circuit_from_the_suggestion():
+    surface = roll(0)
+    doubled = np.concatenate((surface.points, surface.points[:200]))
+    found = unbend.suggest(surface.points).findings.short_circuits
+    assert unbend.suggest(doubled).findings.short_circuits == found > 0
+    report = unbend.graphs.consistency(doubled, 2, n_neighbors=10)
+    assert report.short_circuits == found
+
+
+def test_the_remedy_is_one_that_the_method_has():
+    def remark(method, **wanted):
+        return describe_remedy(method.set_params(**wanted), None)
+
+    assert remark(unbend.Isomap()) == REMEDY
+    assert "pass" not in remark(unbend.Isomap(), short_circuits="remove")
+    assert "methods of neighbourhood graphs" in remark(unbend.MetricMDS())
+    choice = unbend.choose_neighbors(roll(1).points, method=sklearn.manifold.Isomap)
+    assert "pass short_circuits" not in str(choice)
+    few = unbend.suggest(roll(0).points)
+    assert few.estimator.n_neighbors < 10
+    assert f"the method takes {few.estimator.n_neighbors}" in str(few)
+    assert "or use fewer" not in str(few)
+
+
+def test_advice_on_a_graph_in_parts_asks_for_no_fewer_neighbours():
+    """Short circuits want fewer neighbours, components more: only removal serves both."""
+    surface = roll(0)
+    apart = np.concatenate((surface.points, surface.points + [200.0, 0, 0]))
+    report = unbend.graphs.consistency(apart, 2, n_neighbors=10)
+    assert report.short_circuits
+    assert len(report.sizes) == 2
+    assert "short_circuits='remove'" in report.advice()
+    assert "fewer neighbours" not in report.advice()
+
+
+def test_edges_that_are_clearly_disordered_are_not_all_judged(monkeypatch):
+    """A sample of planes decides where noise rules: all of them would take most of the time."""
+    columns = np.column_stack((swiss_roll(5000, random_state=0).points, np.zeros((5000, 27))))
+    noisy = columns + np.random.default_rng(0).normal(scale=0.1, size=columns.shape)
+    monkeypatch.setattr(tangent_tilts, "_sines_at_ends", lambda *_: pytest.fail("all judged"))
+    assert "leave the 2-dimensional" in find_short_circuits(noisy, 2, 40).undetermined

@@ -198,7 +198,7 @@ def graph(
     """Build the neighbourhood graph of a table, and check whether it can be trusted.
 
     Reported are components, degrees and edge lengths, whether neighbourhoods span the embedding
-    dimension, and whether noise dominates them. Edges are written once for both directions, with
+    dimension, whether noise dominates them, and edges that look like short circuits. Edges are written once for both directions, with
     their lengths, as a SciPy matrix, in Matrix Market or in GraphML with the ids.
     """
     if output == PIPE:
@@ -281,6 +281,7 @@ def _graph_facts(lengths: Any, found: Any, neighbors: int) -> dict[str, Any]:
         "thin": len(found.thin),
         "local_dimension": found.local_dimension,
         "hidden": found.hidden,
+        "short_circuits": found.short_circuits,
         "suggested_neighbors": found.suggested,
         "passes": found.passes,
         "problems": found.problems(),

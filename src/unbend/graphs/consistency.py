@@ -22,7 +22,7 @@ from unbend.graphs.readers import (
     neighbors_of_distinct,
     space_of_points,
 )
-from unbend.graphs.short_circuits import REMEDY, describe_short_circuits, judge_edges
+from unbend.graphs.short_circuits import REMEDY, REMOVE, describe_short_circuits, judge_edges
 from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.precomputed import GraphSpace
 from unbend.neighbors.space import Space
@@ -149,8 +149,8 @@ class Consistency:
     tried, hidden_by_size : array (sizes,)
         Numbers of neighbours that were tried, and `hidden` for each.
     suggested : int, or None
-        The smallest number of neighbours that passes with room to spare, if one of those tried
-        does.
+        The smallest number of neighbours that connects the graph, spans d directions and bears
+        the noise with room to spare, if one of those tried does. Its edges are not judged.
     growth : array (d,)
         How the variance along each principal direction grows from n_neighbors to twice as many,
         as a power of that along the first: 1 along the data, 2 for curvature, 0 for noise. Not a
@@ -242,7 +242,7 @@ class Consistency:
         """Recommend a dimension or a number of neighbours, or to remove short circuits."""
         if not self.short_circuits:
             return self._advise_sizes()
-        return REMEDY if len(self.problems()) == 1 else f"{REMEDY}; {self._advise_sizes()}"
+        return REMEDY if len(self.problems()) == 1 else f"{REMOVE}; {self._advise_sizes()}"
 
     def _advise_sizes(self) -> str:
         if self.local_dimension < self.d:
@@ -252,7 +252,10 @@ class Consistency:
                 "LaplacianEigenmaps or Isomap"
             )
         if self.suggested is not None:
-            return f"the smallest n_neighbors that passes with room to spare is {self.suggested}"
+            return (
+                "the smallest n_neighbors that connects the graph, spans d directions and bears the "
+                f"noise with room to spare is {self.suggested}"
+            )
         if not len(self.tried):
             return (
                 "give points or distances to estimate the local dimension, the noise and a better k"

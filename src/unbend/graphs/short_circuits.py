@@ -28,7 +28,8 @@ from unbend.validation.scalars import check_integer
 # Rounds of judgement, and edges that are printed.
 ROUNDS, SHOWN = 5, 10
 # What to do where a graph has short circuits.
-REMEDY = "use short_circuits='remove' of the method, or fewer neighbours"
+REMOVE = "pass short_circuits='remove' to the method"
+REMEDY = f"{REMOVE}, or use fewer neighbours"
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,9 @@ FLAT, PLANAR = 0.95, 0.75
 # Squared sine between an edge and the plane of one end, from which on the other end is looked at;
 # where more edges than this share have it, planes do not describe the neighbourhoods.
 TURNED, DISORDER = 0.25, 0.15
+# Multiple of that share in a sample of neighbourhoods from which on the others are not looked at: a
+# sample of 256 differs by less than half of it.
+CLEARLY = 1.5
 # Neighbourhoods of a block, at most and by the square of their size, and those that the dimension
 # of the planes is read from.
 AT_ONCE, SQUARES, SAMPLE = 4096, 1 << 20, 256
@@ -73,12 +76,9 @@ def suspicious_pairs(space: Space, neighbors: Neighbors, d: int | None) -> EdgeP
         raise Undetermined(f"{few} neighbours are too few for {d}-dimensional tangent planes")
     planes = neighbors.select(~doubtful)
     foreign = planes.distances > ONE_SIDED * far[planes.indices]
+    _check_order(_sampled_sines(space, planes, d), d, CLEARLY * DISORDER)
     here, there, outside = _sines_at_ends(space, planes, d, foreign)
-    turned = here > TURNED
-    if np.mean(turned) > DISORDER:
-        raise Undetermined(
-            f"{np.mean(turned):.0%} of the edges leave the {d}-dimensional tangent planes"
-        )
+    turned = _check_order(here, d, DISORDER)
     doubtful[~doubtful] = turned | (there > TURNED)
     rough = outside > ROUGH * np.median(outside) + ROUGH_SHARE
     pairs = undirected_pairs(neighbors, doubtful | rough[rows] | rough[others])
@@ -88,6 +88,29 @@ def suspicious_pairs(space: Space, neighbors: Neighbors, d: int | None) -> EdgeP
     larger = np.maximum(first, second)
     pairs = EdgePairs(pairs.first, pairs.second, pairs.lengths, larger)
     return _select_suspicious(pairs, usual, far, first + second > 2 * TILTED)
+
+
+def _check_order(sines: FloatArray, d: int, most: float) -> BoolArray:
+    """Return which edges leave the planes of their starts; raise if more than a share does."""
+    turned = sines > TURNED
+    if len(turned) and np.mean(turned) > most:
+        raise Undetermined(
+            f"{np.mean(turned):.0%} of the edges leave the {d}-dimensional tangent planes"
+        )
+    return turned
+
+
+def _sampled_sines(space: Space, neighbors: Neighbors, d: int) -> FloatArray:
+    """Squared sines between the edges and the planes of some rows."""
+    rows = sample_rows(neighbors.n, SAMPLE)
+    sines = [np.zeros(0)]
+    for count in np.unique(neighbors.counts[rows]):
+        if count > d:
+            points = rows[neighbors.counts[rows] == count]
+            local = space.differences(np.column_stack((points, members_of(neighbors, points))))
+            directions, _ = _directions(local, d)
+            sines.append(_squared_sines(local[:, 1:] - local[:, :1], directions).ravel())
+    return np.concatenate(sines)
 
 
 def _select_suspicious(

@@ -111,7 +111,8 @@ class Findings:
         How well the chart of these rows does that keeps lengths best.
     short_circuits : int
         Edges of the graph of ten neighbours that jump between sheets; 0 where they are not
-        determined, or only some of the rows were measured.
+        determined, or only some of the rows were measured. Duplicate rows
+        count once.
     undulating : bool
         Whether the rows lie, without noise, on a sheet that rises and falls about a plane, so that
         no chart keeps its lengths.
@@ -292,7 +293,7 @@ def measure(
             crossing=crossing,
             charts=trials.charts,
             reference=trials.reference,
-            short_circuits=jumps if len(sample) == n else 0,
+            short_circuits=jumps if sample.complete and n == data.n else 0,
             undulating=trials.undulating,
             **surface,
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from unbend.graphs.short_circuits import REMEDY
 from unbend.selection.judging import BETTER, REDUNDANT, SPECKS
 
 WIDTH = 80
@@ -51,6 +52,29 @@ def counted(number: int, noun: str) -> str:
     ('1 dimension', '2 dimensions')
     """
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def describe_remedy(method: Any, taken: int | None = None) -> str:
+    """Say what to do about short circuits, if a method takes so many neighbours of its own.
+
+    Examples
+    --------
+    >>> import unbend
+    >>> describe_remedy(unbend.Isomap(), 6)
+    "the method takes 6, and short_circuits='remove' removes the edges that are left"
+    >>> describe_remedy(unbend.PCA())
+    "methods of neighbourhood graphs need short_circuits='remove', or fewer neighbours"
+    """
+    parameters = method.get_params()
+    if "short_circuits" not in parameters:
+        return "methods of neighbourhood graphs need short_circuits='remove', or fewer neighbours"
+    if parameters["short_circuits"] == "remove":
+        return "short_circuits='remove' removes such edges, and the fit warns of them"
+    if taken is not None:
+        return (
+            f"the method takes {taken}, and short_circuits='remove' removes the edges that are left"
+        )
+    return REMEDY
 
 
 def reasons(measures: Sequence[Mapping[str, float]]) -> list[str]:

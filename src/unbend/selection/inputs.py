@@ -57,10 +57,15 @@ PARAMETERS = {
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distinct rows to measure: points, or all distances between the rows."""
+    """Distinct rows to measure: points, or all distances between the rows.
+
+    `complete` says whether no others are left out; of a graph they are never complete, since
+    neighbours among all distances are not its edges.
+    """
 
     values: FloatArray
     metric: str
+    complete: bool = True
 
     @cached_property
     def space(self) -> Space:
@@ -136,7 +141,8 @@ class Data:
         if self.kind == "points" and self.metric == "euclidean":
             # In order, so that the sample does not depend on the order of the rows.
             points = np.unique(self.rows, axis=0)
-            return Sample(points[sample_rows(len(points), max_rows, random_state)], "euclidean")
+            drawn = points[sample_rows(len(points), max_rows, random_state)]
+            return Sample(drawn, "euclidean", len(drawn) == len(points))
         if self.kind == "graph":
             largest = np.flatnonzero(components(self.lengths) == 0)
             rows = largest[sample_rows(len(largest), max_rows, random_state)]
@@ -148,11 +154,23 @@ class Data:
         distances = np.ascontiguousarray((distances + distances.T) / 2)
         np.fill_diagonal(distances, 0.0)
         first, _ = make_space(distances, "precomputed").distinct()
-        return Sample(np.ascontiguousarray(distances[np.ix_(first, first)]), "precomputed")
+        complete = self.kind != "graph" and len(distances) == self.n
+        distinct = np.ascontiguousarray(distances[np.ix_(first, first)])
+        return Sample(distinct, "precomputed", complete)
 
     def take(self, values: Any) -> Any:
         """Return those of one value for each row of X whose rows are used."""
         return values if self.kept is None or values is None else np.asarray(values)[self.kept]
+
+
+def check_connected(data: Data) -> None:
+    """Refuse a graph of several components, between which no lengths are known."""
+    count = 1 if data.kind != "graph" else int(components(data.lengths).max()) + 1
+    if count > 1:
+        raise ValueError(
+            f"The graph has {count} components, and lengths between them are not known. Pass one "
+            "component at a time, or points or all distances."
+        )
 
 
 def open_data(

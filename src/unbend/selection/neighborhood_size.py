@@ -12,12 +12,13 @@ from unbend.estimators.inputs import check_units
 from unbend.estimators.neighborhood import NeighborhoodEmbedding
 from unbend.estimators.search import Needs
 from unbend.graphs import components, consistency, geodesics, undirected
-from unbend.graphs.short_circuits import REMEDY, describe_short_circuits, judge_edges
+from unbend.graphs.short_circuits import describe_short_circuits, judge_edges
 from unbend.neighborhood_sizes import choose_number
 from unbend.neighbors import PointSpace
 from unbend.progress import advance, monitoring
 from unbend.quality import coranking, residual_variance
 from unbend.report import html_table
+from unbend.selection.format import describe_remedy
 from unbend.selection.inputs import check_estimator, check_points, make_method
 from unbend.validation.arrays import check_distinct, column_deviations, column_names
 from unbend.validation.scalars import check_choice, check_integer
@@ -32,6 +33,8 @@ SIZES, GROWTH = 7, 4 / 3
 KNEE = 0.01
 # Rows from which criteria look.
 ROWS = 1000
+# Why no number is consistent where nothing is wrong with the graph in question.
+JUMPING = "larger neighbourhoods jump between folds"
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,9 +188,10 @@ def _by_spectra(estimator: Any, points: FloatArray, d: int) -> NeighborsChoice:
         )
     else:
         reasons.append(f"{found.connecting} neighbours connect the graph")
-    jumps = len(judge_edges(space, space.nearest(k), d))
+    jumps = len(judge_edges(space, found.neighbors, d))
     if jumps:
-        reasons.append(f"with {k} neighbours, {describe_short_circuits(jumps)}: {REMEDY}")
+        remedy = describe_remedy(estimator)
+        reasons.append(f"with {k} neighbours, {describe_short_circuits(jumps)}: {remedy}")
     tried = np.array([k]) if sizes is None else sizes.sizes
     scores = np.full(1, np.nan) if sizes is None else sizes.share
     return NeighborsChoice(k, found.connecting, tried, scores, "spectra", reasons)
@@ -243,8 +247,9 @@ def _smallest(points: FloatArray, d: int) -> tuple[int, list[str]]:
     connected = _smallest_connected(points, least, min(n - 1, 16 * least))
     if connected is None:
         return least, [f"no number up to {16 * least} connects the graph: it is in parts"]
-    problems = "; ".join(report.problems()) or "larger neighbourhoods jump between folds"
-    return connected, [f"{connected} is the smallest that connects the graph; {problems}"]
+    problems = "; ".join(report.problems())
+    found = f"with {report.n_neighbors} neighbours, {problems}" if problems else JUMPING
+    return connected, [f"{connected} is the smallest that connects the graph; {found}"]
 
 
 def _smallest_connected(points: FloatArray, least: int, most: int) -> int | None:

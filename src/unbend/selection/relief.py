@@ -7,7 +7,7 @@ from unbend.arrays import FloatArray
 # Distance of a row from the denoised surface, relative to that between neighbours, up to which rows
 # are without noise: on surfaces for calibration 0.1 at most without noise, and 0.15 or more with
 # noise of a hundredth of the gap between sheets.
-STILL = 0.12
+NOISELESS = 0.12
 # Difference of PCA from the chart that keeps lengths best, up to which a sheet lies along its
 # plane: graphs of functions have 0.02 at most, and arcs, rolls and tori 0.04 at least.
 ALONG_PLANE = 0.03
@@ -48,7 +48,7 @@ def is_undulating(surface: FloatArray, d: int, moved: float, bent: float, strain
     >>> is_undulating(bowl, 2, 0.0, 0.02, 0.01)
     False
     """
-    if d == 1 or moved > STILL or bent > ALONG_PLANE or strain < STRAINED * bent:
+    if d == 1 or moved > NOISELESS or bent > ALONG_PLANE or strain < STRAINED * bent:
         return False
     return bowl_share(surface, d) < BOWL
 

@@ -88,9 +88,9 @@ def _describe_charts(case: Case) -> str:
     tried = case.found.charts
     if case.found.undulating:
         return (
-            f"the rows rise and fall about a plane, without noise: {case.tried} shows it. Every "
-            f"chart strains the sheet, and {case.tried} differs by {tried['PCA'].error:.2g} of the "
-            "spread from the one that keeps lengths best"
+            "the rows rise and fall about a plane, without noise, and PCA finds the plane. No chart "
+            f"keeps all lengths, and PCA differs by {tried['PCA'].error:.2g} of the spread from the "
+            "one that keeps them best"
         )
     order = sorted(tried, key=lambda name: tried[name].error)
     errors = [f"{tried[name].error:.2g} ({name})" for name in order]
@@ -170,8 +170,8 @@ RULES = (
         lambda case: case.found.clustered and case.found.parts > 1 and case.found.kind != "graph",
         lambda case: case.first(*("MetricMDS",) * case.small, "PCA", "LandmarkMDS"),
         lambda case: (
-            f"{describe_clusters(case)}: no chart joins them, and this one keeps the distances "
-            "within and between them. Ask for a chart of the rows of each cluster"
+            f"{describe_clusters(case)}: no chart joins them, and this one approximates the "
+            "distances within and between them. Ask for a chart of the rows of each cluster"
         ),
         lambda case: (case.make("PCA"), case.make("DiffusionMaps")),
     ),
@@ -235,8 +235,8 @@ RULES = (
         lambda case: case.found.closed,
         lambda case: case.make("DiffusionMaps"),
         lambda case: (
-            f"{case.found.dimension} coordinates leave {case.found.residual:.0%} of the geodesics "
-            "unexplained, and one more explains most of it: the data close up, and need "
+            f"{counted(case.found.dimension, 'coordinate')} leave{'s' * (case.found.dimension == 1)} "
+            f"{case.found.residual:.0%} of the geodesics unexplained, and one more explains most of it: the data close up, and need "
             f"{case.found.dimension + 1} coordinates to be shown without a tear or an overlap"
         ),
         lambda case: (case.make("Isomap"), case.make("LTSA")),

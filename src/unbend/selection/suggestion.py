@@ -7,14 +7,15 @@ from typing import Any, get_args
 from sklearn.pipeline import make_pipeline
 
 from unbend.docstrings import complete_docstring
-from unbend.graphs.short_circuits import REMEDY, describe_short_circuits
+from unbend.graphs.short_circuits import describe_short_circuits
 from unbend.neighbors import MetricName
 from unbend.prepare import Prepare
 from unbend.progress import advance
 from unbend.report import html_table
 from unbend.selection.case import Case, Purpose
 from unbend.selection.findings import NEIGHBORS, Findings, measure
-from unbend.selection.inputs import PARAMETERS, open_data
+from unbend.selection.format import describe_remedy
+from unbend.selection.inputs import PARAMETERS, check_connected, open_data
 from unbend.selection.rules import decide, describe_clusters
 from unbend.validation.arrays import check_distinct
 from unbend.validation.scalars import check_choice, check_integer
@@ -164,6 +165,7 @@ def suggest(
         if value is not None:
             check_integer(name, value)
     data = open_data(X, metric, scale, missing, min_rows=30)
+    check_connected(data)
     if n_components is not None and data.kind == "points":
         columns = data.rows.shape[1]
         check_integer("n_components", n_components, 1, columns, f"with {columns} columns")
@@ -197,7 +199,15 @@ def _remarks(case: Case, method: Any, why: str) -> list[str]:
         remarks.append(f"{describe_clusters(case)}: for_='clusters' separates them")
     if found.short_circuits:
         jumps = describe_short_circuits(found.short_circuits)
-        remarks.append(f"with {NEIGHBORS} neighbours, {jumps}: {REMEDY}")
+        remedy = describe_remedy(method, _fewer_neighbors(case, method))
+        remarks.append(f"with {NEIGHBORS} neighbours, {jumps}: {remedy}")
     if type(method).__name__.startswith("Landmark"):
         remarks.append(f"{found.n} rows: landmarks, since n × n distances are many")
     return remarks
+
+
+def _fewer_neighbors(case: Case, method: Any) -> int | None:
+    """Return the number of neighbours that a method takes, if they are few."""
+    number = method.get_params().get("n_neighbors")
+    number = case.found.n_neighbors if number == "auto" else number
+    return number if number is not None and number < NEIGHBORS else None

@@ -153,7 +153,7 @@ def try_charts(sample: Sample, d: int) -> Trials:
     projected = denoise(values, d, patch_size=patch)
     charts = _fit_charts(charts_to_try(d), values, d)
     trials = compare_charts(charts, projected, d)
-    if min((one.error for one in trials.charts.values()), default=0.0) > FAILED:
+    if trials.charts and not any(one.error <= FAILED for one in trials.charts.values()):
         charts |= _fit_charts(APART_CHARTS, values, d)
         trials = compare_charts(charts, projected, d)
     return trials
