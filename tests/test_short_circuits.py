@@ -389,7 +389,7 @@ def test_the_remedy_is_one_that_the_method_has():
 def test_advice_on_a_graph_in_parts_asks_for_no_fewer_neighbours():
     """Short circuits want fewer neighbours, components more: only removal serves both."""
     surface = roll(0)
-    apart = np.concatenate((surface.points, surface.points + [200.0, 0, 0]))
+    apart = np.concatenate((surface.points, surface.points + np.array([200.0, 0, 0])))
     report = unbend.graphs.consistency(apart, 2, n_neighbors=10)
     assert report.short_circuits
     assert len(report.sizes) == 2

@@ -253,8 +253,8 @@ class Consistency:
             )
         if self.suggested is not None:
             return (
-                "the smallest n_neighbors that connects the graph, spans d directions and bears the "
-                f"noise with room to spare is {self.suggested}"
+                "the smallest n_neighbors that connects the graph, spans d directions and bears "
+                f"the noise with room to spare is {self.suggested}"
             )
         if not len(self.tried):
             return (

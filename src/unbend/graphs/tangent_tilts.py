@@ -103,7 +103,7 @@ def _check_order(sines: FloatArray, d: int, most: float) -> BoolArray:
 def _sampled_sines(space: Space, neighbors: Neighbors, d: int) -> FloatArray:
     """Squared sines between the edges and the planes of some rows."""
     rows = sample_rows(neighbors.n, SAMPLE)
-    sines = [np.zeros(0)]
+    sines: list[FloatArray] = [np.zeros(0)]
     for count in np.unique(neighbors.counts[rows]):
         if count > d:
             points = rows[neighbors.counts[rows] == count]

@@ -67,10 +67,10 @@ def _loss(case: Case) -> str:
     return f"{few} coordinates cannot hold {size} dimensions"
 
 
-def _unexplained(case: Case) -> str:
-    """Say what the coordinates, or as many of them as were measured, leave unexplained."""
+def _unexplained(case: Case, m: int | None = None) -> str:
+    """Say what m coordinates, or as many of them as were measured, leave unexplained."""
     residuals = case.found.residuals
-    m = min(case.coordinates, len(residuals))
+    m = min(m or case.coordinates, len(residuals))
     percent = 100 * residuals[m - 1]
     share = f"{percent:.2g}%" if percent >= SHOWN else f"less than {SHOWN}%"
     return f"{counted(m, 'coordinate')} leave{'s' * (m == 1)} {share} of the geodesics unexplained"
@@ -88,9 +88,9 @@ def _describe_charts(case: Case) -> str:
     tried = case.found.charts
     if case.found.undulating:
         return (
-            "the rows rise and fall about a plane, without noise, and PCA finds the plane. No chart "
-            f"keeps all lengths, and PCA differs by {tried['PCA'].error:.2g} of the spread from the "
-            "one that keeps them best"
+            "the rows rise and fall about a plane, without noise, and PCA finds the plane. No "
+            f"chart keeps all lengths, and PCA differs by {tried['PCA'].error:.2g} of the spread from "
+            "the one that keeps them best"
         )
     order = sorted(tried, key=lambda name: tried[name].error)
     errors = [f"{tried[name].error:.2g} ({name})" for name in order]
@@ -235,9 +235,9 @@ RULES = (
         lambda case: case.found.closed,
         lambda case: case.make("DiffusionMaps"),
         lambda case: (
-            f"{counted(case.found.dimension, 'coordinate')} leave{'s' * (case.found.dimension == 1)} "
-            f"{case.found.residual:.0%} of the geodesics unexplained, and one more explains most of it: the data close up, and need "
-            f"{case.found.dimension + 1} coordinates to be shown without a tear or an overlap"
+            f"{_unexplained(case, case.found.dimension)}, and one more explains most of it: the data "
+            f"close up, and need {case.found.dimension + 1} coordinates to be shown without a tear "
+            "or an overlap"
         ),
         lambda case: (case.make("Isomap"), case.make("LTSA")),
     ),
