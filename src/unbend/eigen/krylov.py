@@ -39,6 +39,11 @@ REPAIRS = 3
 SHORT = 5000
 # Rows from which on threads share the products with all vectors of a space.
 TALL = 20_000
+# Ridge, relative to the lengths of the columns, with which a block whose columns are nearly dependent
+# is turned at first: that leaves them farther apart, by up to a million (shifted Cholesky QR: Fukaya
+# et al., 2020). And how often.
+RIDGE = 1e-12
+ROUGH_TURNS = 3
 # Blocks that are kept for those to come.
 SPARE_BLOCKS = 2
 
@@ -166,16 +171,20 @@ class KrylovSpace:
                 return copy
         if len(block) < TALL:
             return orthonormal_columns(block)
-        gram = np.empty((block.shape[1], block.shape[1]))
-        kernels.gram(block, self._threads, gram)
-        turn = orthonormal_turn(gram)
-        if turn is None:
-            return np.linalg.qr(block)[0]
-        turned = self._room(block.shape)
-        # Not by BLAS, whose idle threads would take the cores of ours.
-        kernels.turn_rows(block, np.ascontiguousarray(turn), self._threads, turned)
-        self.release(block)
-        return turned
+        for _ in range(ROUGH_TURNS + 1):
+            gram = inner_products(block, self._threads)
+            turn = orthonormal_turn(gram)
+            done = turn is not None
+            if turn is None and (turn := orthonormal_turn(gram, RIDGE)) is None:
+                break
+            turned = self._room(block.shape)
+            # Not by BLAS, whose idle threads would take the cores of ours.
+            kernels.turn_rows(block, np.ascontiguousarray(turn), self._threads, turned)
+            self.release(block)
+            block = turned
+            if done:
+                return block
+        return np.linalg.qr(block)[0]
 
     def _inner_known(self, against: FloatArray, block: FloatArray) -> FloatArray:
         """Inner products with the whole space; those of the last image are known already."""
@@ -250,7 +259,8 @@ class KrylovSpace:
         pairs = self._pairs(count, previous)
         assert self._last is not None
         image, inside = self._last
-        squares, last = image.T @ image, pairs.rotation[self.size - self._width :, :count]
+        squares = inner_products(image, self._threads)
+        last = pairs.rotation[self.size - self._width :, :count]
         outside = squares - inside.T @ inside
         # The difference is off by the rounding of the squares.
         outside.flat[:: len(outside) + 1] += 4.0 * float(np.finfo(np.float64).eps) * squares.trace()
@@ -263,7 +273,7 @@ class KrylovSpace:
         wanted = pairs.rotation[:, :count]
         images = self._combine(self._images[:, : self.size], wanted)
         error = self._subtract(images, self._blocks, wanted * pairs.values[:count], own=True)
-        return replace(pairs, residuals=np.linalg.norm(error, axis=0))
+        return replace(pairs, residuals=column_norms(error, self._threads))
 
     def vectors(self, pairs: RitzPairs) -> FloatArray:
         """Compute the best Ritz vectors, one block, or as many as are asked for."""
@@ -287,9 +297,9 @@ class KrylovSpace:
         turn, old = pairs.rotation, slice(self.size)
         self.size = turn.shape[1]
         self._small[: self.size, : self.size] = turn.T @ self._small[old, old] @ turn
-        self._images[:, : self.size] = self._combine(self._images[:, old], turn)
+        self._store(self._images[:, : self.size], self._combine(self._images[:, old], turn))
         before = self._all[:, self._trivial : self._trivial + old.stop]
-        self._blocks[...] = self._combine(before, turn)
+        self._store(self._blocks, self._combine(before, turn))
         return block
 
     def restart_alone(self, pairs: RitzPairs) -> FloatArray:
@@ -472,6 +482,22 @@ class Looks:
             # Early errors fall slowly: no more blocks than there are before the next look.
             self._next = blocks + max(1, min(blocks, int(log(excess) / fall)))
         self._last = blocks, excess
+
+
+def inner_products(block: FloatArray, threads: int) -> FloatArray:
+    """Inner products of the columns of a block."""
+    if len(block) < TALL:
+        return np.asarray(block.T @ block)
+    gram = np.empty((block.shape[1], block.shape[1]))
+    kernels.gram(np.ascontiguousarray(block, dtype=np.float64), threads, gram)
+    return gram
+
+
+def column_norms(block: FloatArray, threads: int) -> FloatArray:
+    """Lengths of the columns of a block."""
+    if len(block) < TALL:
+        return np.asarray(np.linalg.norm(block, axis=0))
+    return np.asarray(np.sqrt(inner_products(block, threads).diagonal()))
 
 
 def products(matrix: Matrix, threads: int) -> Apply:

@@ -9,7 +9,7 @@ from unbend.arrays import FloatArray
 from unbend.eigen.approximate import Fat, Nystrom
 from unbend.eigen.auto import Auto
 from unbend.eigen.dense import Dense
-from unbend.eigen.krylov import products
+from unbend.eigen.krylov import column_norms, inner_products, products
 from unbend.eigen.lanczos import Lanczos
 from unbend.eigen.problem import Eigenpairs, SpectralProblem, Spectrum
 from unbend.eigen.shift_invert import ShiftInvert
@@ -88,9 +88,10 @@ def solve(
     norm = max(size or standard.norm, float(np.abs(values).max()), np.finfo(float).tiny)
     beyond = float(values[count]) if len(values) > count else np.nan
     values, vectors = values[:count], vectors[:, :count]
-    oblique = float(np.abs(vectors.T @ vectors - np.eye(vectors.shape[1])).max(initial=0.0))
+    inner = inner_products(vectors, threads)
+    oblique = float(np.abs(inner - np.eye(vectors.shape[1])).max(initial=0.0))
     images = products(standard.matrix, threads)(vectors)
-    residuals = np.linalg.norm(images - vectors * values, axis=0) / norm
+    residuals = column_norms(images - vectors * values, threads) / norm
     # NaN is no small number: the comparisons are false for it.
     trivial = float(np.abs(standard.trivial_basis.T @ vectors).max(initial=0.0))
     good = bool(residuals.max(initial=0.0) <= RESIDUAL) and trivial <= RESIDUAL

@@ -65,6 +65,7 @@ from unbend._kernels.reference.nearest import (
     rank,
     smallest,
     sort_shortlists,
+    spatial_order,
 )
 from unbend._kernels.reference.sparse_graphs import (
     Analysis,
@@ -152,6 +153,7 @@ __all__ = [
     "sort_shortlists",
     "spanning_trees",
     "sparse_product",
+    "spatial_order",
     "spread_density",
     "squared_products",
     "store_columns",
