@@ -129,7 +129,7 @@ class Factorisation {
         };
     }
 
-    // Ranks tasks by the work from them to the root, and makes the subtrees ready.
+    // Ranks tasks by the work from them to the root, and makes those without children ready.
     void open_queue() {
         const std::int32_t count = shape_.supernodes();
         waiting_.assign(count, 0);
@@ -150,6 +150,8 @@ class Factorisation {
             rank_[s] = (up == -1 ? 0.0 : rank_[up]) + shape_.work[s];
             push(s);
         }
+        for (const std::int32_t s : shape_.top)
+            if (waiting_[s] == 0) push(s);
     }
 
     void push(std::int32_t s) {

@@ -33,9 +33,29 @@ struct Pattern {
     const std::int32_t *column;
 };
 
-// Whether every entry has its mirror image: all that follows relies on it. Columns rise in each row, so
-// the mirror images of rows 0, 1, … are met in every row one after another.
-inline bool is_symmetric(const Pattern &graph) {
+// Whether every entry has its mirror image, whatever the order of entries in a row.
+inline bool has_mirror_images(const Pattern &graph) {
+    const std::int32_t n = graph.n;
+    std::vector<std::int64_t> next(n + 1, 0);
+    for (std::int64_t e = 0; e < graph.row[n]; ++e) ++next[graph.column[e] + 1];
+    for (std::int32_t v = 0; v < n; ++v)
+        if (next[v + 1] != graph.row[v + 1] - graph.row[v]) return false;
+    for (std::int32_t v = 0; v < n; ++v) next[v] = graph.row[v];
+    std::vector<std::int32_t> mirrored(graph.row[n]), mark(n, -1);
+    for (std::int32_t v = 0; v < n; ++v)
+        for (std::int64_t e = graph.row[v]; e < graph.row[v + 1]; ++e)
+            mirrored[next[graph.column[e]]++] = v;
+    for (std::int32_t v = 0; v < n; ++v) {
+        for (std::int64_t e = graph.row[v]; e < graph.row[v + 1]; ++e) mark[graph.column[e]] = v;
+        for (std::int64_t e = graph.row[v]; e < graph.row[v + 1]; ++e)
+            if (mark[mirrored[e]] != v) return false;
+    }
+    return true;
+}
+
+// The same where columns rise in each row: the mirror images of rows 0, 1, … are then met in every row
+// one after another.
+inline bool has_sorted_mirror_images(const Pattern &graph) {
     const std::int32_t n = graph.n;
     std::vector<std::int64_t> next(graph.row, graph.row + n);
     for (std::int32_t v = 0; v < n; ++v)
@@ -44,6 +64,11 @@ inline bool is_symmetric(const Pattern &graph) {
             if (next[u] == graph.row[u + 1] || graph.column[next[u]++] != v) return false;
         }
     return true;
+}
+
+// All that follows relies on it.
+inline bool is_symmetric(const Pattern &graph) {
+    return has_sorted_mirror_images(graph) || has_mirror_images(graph);
 }
 
 // The vertices in an order in which neighbours lie together, and the places they have in it. Those

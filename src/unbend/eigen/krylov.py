@@ -39,9 +39,9 @@ REPAIRS = 3
 SHORT = 5000
 # Rows from which on threads share the products with all vectors of a space.
 TALL = 20_000
-# Ridge, relative to the lengths of the columns, with which a block whose columns are nearly dependent
-# is turned at first: that leaves them farther apart, by up to a million (shifted Cholesky QR: Fukaya
-# et al., 2020). And how often.
+# Ridge, relative to the lengths of the columns, with which a block of nearly dependent columns is
+# turned at first, and how often: that leaves them farther apart, by up to a million (shifted
+# Cholesky QR: Fukaya et al., 2020).
 RIDGE = 1e-12
 ROUGH_TURNS = 3
 # Blocks that are kept for those to come.

@@ -123,9 +123,7 @@ class LaplacianEigenmaps(KernelEmbedding):
 
     def _kernel(self, component: Component) -> "LaplacianKernel":
         weight = self._weight(component.neighbors.distances)
-        weights = self._edge_rows(
-            component.space, component.neighbors, weight, component.threads
-        )
+        weights = self._edge_rows(component.space, component.neighbors, weight, component.threads)
         masses = component.masses
         if masses is not None:
             weights = CompressedRows.of(scale_both_sides(weights.matrix(), masses))
