@@ -11,7 +11,7 @@ from math import ceil, inf, log
 import numpy as np
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray, is_sparse
+from unbend.arrays import FloatArray, column_norms, is_sparse
 from unbend.cached import cached_property
 from unbend.eigen.dense import all_eigenpairs
 from unbend.eigen.problem import Eigenpairs, Formable, Matrix, SpectralProblem
@@ -39,11 +39,6 @@ REPAIRS = 3
 SHORT = 5000
 # Rows from which on threads share the products with all vectors of a space.
 TALL = 20_000
-# Ridge, relative to the lengths of the columns, with which a block of nearly dependent columns is
-# turned at first, and how often: that leaves them farther apart, by up to a million (shifted
-# Cholesky QR: Fukaya et al., 2020).
-RIDGE = 1e-12
-ROUGH_TURNS = 3
 # Blocks that are kept for those to come.
 SPARE_BLOCKS = 2
 
@@ -54,18 +49,25 @@ class RitzPairs:
 
     values: FloatArray
     rotation: FloatArray
-    residuals: FloatArray
-    """Of the wanted pairs; estimates until `KrylovSpace.measure` has computed them."""
+    count: int
+    """How many are wanted."""
     size: float
     """Largest magnitude of a Ritz value in the whole space: from below, the size of the matrix."""
     previous: FloatArray
     """Coefficients of the block that was best before."""
+    measure: Callable[["RitzPairs"], FloatArray]
+    """How the space, unless it was restarted, finds or estimates residuals."""
+
+    @cached_property
+    def residuals(self) -> FloatArray:
+        """Of the wanted pairs; not every search needs them."""
+        return self.measure(self)
 
     @cached_property
     def turned(self) -> float:
         """Sine of the angle by which the wanted vectors still left the previous block."""
         # The basis is orthonormal, so angles can be measured between coefficients.
-        wanted = self.rotation[:, : len(self.residuals)]
+        wanted = self.rotation[:, : self.count]
         before = np.zeros((len(wanted), self.previous.shape[1]))
         before[: len(self.previous)] = self.previous
         return float(np.linalg.norm(wanted - before @ (before.T @ wanted), 2))
@@ -171,20 +173,16 @@ class KrylovSpace:
                 return copy
         if len(block) < TALL:
             return orthonormal_columns(block)
-        for _ in range(ROUGH_TURNS + 1):
-            gram = inner_products(block, self._threads)
-            turn = orthonormal_turn(gram)
-            done = turn is not None
-            if turn is None and (turn := orthonormal_turn(gram, RIDGE)) is None:
-                break
-            turned = self._room(block.shape)
-            # Not by BLAS, whose idle threads would take the cores of ours.
-            kernels.turn_rows(block, np.ascontiguousarray(turn), self._threads, turned)
-            self.release(block)
-            block = turned
-            if done:
-                return block
-        return np.linalg.qr(block)[0]
+        gram = np.empty((block.shape[1], block.shape[1]))
+        kernels.gram(block, self._threads, gram)
+        turn = orthonormal_turn(gram)
+        if turn is None:
+            return np.linalg.qr(block)[0]
+        turned = self._room(block.shape)
+        # Not by BLAS, whose idle threads would take the cores of ours.
+        kernels.turn_rows(block, np.ascontiguousarray(turn), self._threads, turned)
+        self.release(block)
+        return turned
 
     def _inner_known(self, against: FloatArray, block: FloatArray) -> FloatArray:
         """Inner products with the whole space; those of the last image are known already."""
@@ -237,43 +235,41 @@ class KrylovSpace:
 
     def ritz(self, count: int, previous: FloatArray) -> RitzPairs:
         """Find the best pairs of A in the space (Rayleigh and Ritz), as many as restarts keep."""
-        return self.measure(self._pairs(count, previous))
-
-    def _pairs(self, count: int, previous: FloatArray) -> RitzPairs:
-        """Find them without their residuals."""
-        small = self._small[: self.size, : self.size]
-        values, rotation = all_eigenpairs(small)
-        size = float(np.abs(values).max())
+        values, rotation = all_eigenpairs(self._small[: self.size, : self.size])
+        size = max(abs(float(values[0])), abs(float(values[-1])))
         pick = (
             slice(None, self._kept) if self._end == "bottom" else slice(None, -self._kept - 1, -1)
         )
-        unknown = np.full(count, inf)
         kept = previous[:, : self._best]
-        return RitzPairs(values[pick], rotation[:, pick], unknown, size, kept)
+        return RitzPairs(values[pick], rotation[:, pick], count, size, kept, self._residuals)
 
     def estimate(self, count: int, previous: FloatArray) -> RitzPairs:
         """Find them, with residuals from what of the last image lies outside the space.
 
         In a Krylov space the images of all other blocks lie inside.
         """
-        pairs = self._pairs(count, previous)
+        return replace(self.ritz(count, previous), measure=self._estimated_residuals)
+
+    def _estimated_residuals(self, pairs: RitzPairs) -> FloatArray:
         assert self._last is not None
         image, inside = self._last
-        squares = inner_products(image, self._threads)
-        last = pairs.rotation[self.size - self._width :, :count]
+        last = pairs.rotation[self.size - self._width :, : pairs.count]
+        squares = image.T @ image
         outside = squares - inside.T @ inside
         # The difference is off by the rounding of the squares.
         outside.flat[:: len(outside) + 1] += 4.0 * float(np.finfo(np.float64).eps) * squares.trace()
-        residuals = np.sqrt(np.maximum(np.einsum("ij,ij->j", last, outside @ last), 0.0))
-        return replace(pairs, residuals=residuals)
+        return np.asarray(np.sqrt(np.maximum(np.einsum("ij,ij->j", last, outside @ last), 0.0)))
 
     def measure(self, pairs: RitzPairs) -> RitzPairs:
-        """Compute the residuals of pairs."""
-        count = len(pairs.residuals)
-        wanted = pairs.rotation[:, :count]
+        """Let the residuals of estimated pairs be computed."""
+        return replace(pairs, measure=self._residuals)
+
+    def _residuals(self, pairs: RitzPairs) -> FloatArray:
+        wanted = pairs.rotation[:, : pairs.count]
         images = self._combine(self._images[:, : self.size], wanted)
-        error = self._subtract(images, self._blocks, wanted * pairs.values[:count], own=True)
-        return replace(pairs, residuals=column_norms(error, self._threads))
+        values = pairs.values[: pairs.count]
+        error = self._subtract(images, self._blocks, wanted * values, own=True)
+        return column_norms(error)
 
     def vectors(self, pairs: RitzPairs) -> FloatArray:
         """Compute the best Ritz vectors, one block, or as many as are asked for."""
@@ -297,9 +293,9 @@ class KrylovSpace:
         turn, old = pairs.rotation, slice(self.size)
         self.size = turn.shape[1]
         self._small[: self.size, : self.size] = turn.T @ self._small[old, old] @ turn
-        self._store(self._images[:, : self.size], self._combine(self._images[:, old], turn))
+        self._images[:, : self.size] = self._combine(self._images[:, old], turn)
         before = self._all[:, self._trivial : self._trivial + old.stop]
-        self._store(self._blocks, self._combine(before, turn))
+        self._blocks[...] = self._combine(before, turn)
         return block
 
     def restart_alone(self, pairs: RitzPairs) -> FloatArray:
@@ -482,22 +478,6 @@ class Looks:
             # Early errors fall slowly: no more blocks than there are before the next look.
             self._next = blocks + max(1, min(blocks, int(log(excess) / fall)))
         self._last = blocks, excess
-
-
-def inner_products(block: FloatArray, threads: int) -> FloatArray:
-    """Inner products of the columns of a block."""
-    if len(block) < TALL:
-        return np.asarray(block.T @ block)
-    gram = np.empty((block.shape[1], block.shape[1]))
-    kernels.gram(np.ascontiguousarray(block, dtype=np.float64), threads, gram)
-    return gram
-
-
-def column_norms(block: FloatArray, threads: int) -> FloatArray:
-    """Lengths of the columns of a block."""
-    if len(block) < TALL:
-        return np.asarray(np.linalg.norm(block, axis=0))
-    return np.asarray(np.sqrt(inner_products(block, threads).diagonal()))
 
 
 def products(matrix: Matrix, threads: int) -> Apply:

@@ -205,10 +205,8 @@ def orthonormal_columns(block: FloatArray) -> FloatArray:
     return np.linalg.qr(block)[0] if turn is None else np.asarray(block @ turn)
 
 
-def orthonormal_turn(gram: FloatArray, ridge: float = 0.0) -> FloatArray | None:
+def orthonormal_turn(gram: FloatArray) -> FloatArray | None:
     """Matrix that makes columns with these inner products orthonormal; None if they are not apart.
-
-    A ridge, relative to their lengths, turns columns that are not apart, and leaves them oblique.
 
     Examples
     --------
@@ -221,10 +219,8 @@ def orthonormal_turn(gram: FloatArray, ridge: float = 0.0) -> FloatArray | None:
     length = np.sqrt(gram.diagonal())
     if length.min(initial=np.inf) > 0 and np.isfinite(length.max(initial=0.0)):
         # LAPACK itself, since blocks are many and small: the checks would take longer.
-        scaled = gram / length / length[:, None]
-        scaled.flat[:: len(scaled) + 1] += ridge
-        root, failed = dpotrf(scaled, lower=1, clean=1)
-        if not failed and (ridge or root.diagonal().min() > WELL_APART):
+        root, failed = dpotrf(gram / length / length[:, None], lower=1, clean=1)
+        if not failed and root.diagonal().min() > WELL_APART:
             inverse = dtrtri(root, lower=1, overwrite_c=1)[0]
             return np.asarray(inverse.T / length[:, None])
     return None
