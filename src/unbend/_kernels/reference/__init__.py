@@ -66,6 +66,12 @@ from unbend._kernels.reference.nearest import (
     smallest,
     sort_shortlists,
 )
+from unbend._kernels.reference.pairs import (
+    line_residuals,
+    line_sums,
+    pair_distances,
+    sorted_order,
+)
 from unbend._kernels.reference.sparse_graphs import (
     Analysis,
     Factor,
@@ -127,6 +133,8 @@ __all__ = [
     "kmeans",
     "laplacian_product",
     "largest_magnitude",
+    "line_residuals",
+    "line_sums",
     "local_bases",
     "local_gram",
     "merge_directions",
@@ -136,6 +144,7 @@ __all__ = [
     "offer_columns",
     "offer_pairs",
     "orthonormal_block",
+    "pair_distances",
     "place_barycentric",
     "place_by_paths",
     "place_by_tree",
@@ -150,6 +159,7 @@ __all__ = [
     "scaled_difference",
     "smallest",
     "sort_shortlists",
+    "sorted_order",
     "spanning_trees",
     "sparse_product",
     "spread_density",
