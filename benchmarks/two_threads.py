@@ -39,7 +39,7 @@ ROWS = {
     "diffusion_maps": 100_000,
     "neighbor_embedding": 10_000,
     "replicated_mds": 2000,
-    "weighted_mds": 3000,
+    "weighted_mds": 1000,
     "spectral_clustering": 50_000,
 }
 MILLION = "laplacian_eigenmaps_1M"

@@ -12,7 +12,8 @@ import numpy as np
 from scipy.linalg import cholesky
 from scipy.optimize import nnls
 
-from unbend.arrays import FloatArray, map_parts, row_chunks
+from unbend._kernels.parts import map_in_team
+from unbend.arrays import FloatArray, row_chunks
 from unbend.eigen import SpectralProblem, fix_signs, solve
 from unbend.report import step
 
@@ -45,7 +46,7 @@ class ScalarProducts:
         count, n = self.matrices.shape[:2]
         blocks = row_chunks(n, 8 * n, BLOCK)
         parts = [(k, rows) for k in range(count) for rows in blocks]
-        found = map_parts(lambda part: function(*part), parts, self.threads)
+        found = map_in_team(lambda part: function(*part), parts, self.threads)
         return [found[k * len(blocks) : (k + 1) * len(blocks)] for k in range(count)]
 
     def times(self, vectors: FloatArray) -> FloatArray:
@@ -70,7 +71,7 @@ class ScalarProducts:
         def fill(rows: slice) -> None:
             np.mean(self.matrices[:, rows], axis=0, out=mean[rows])
 
-        map_parts(fill, row_chunks(len(mean), 8 * len(mean), BLOCK), self.threads)
+        map_in_team(fill, row_chunks(len(mean), 8 * len(mean), BLOCK), self.threads)
         return mean
 
     def normalize(self) -> tuple["ScalarProducts", FloatArray]:

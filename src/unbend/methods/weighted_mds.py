@@ -6,7 +6,8 @@ from typing import ClassVar, final
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from unbend.arrays import FloatArray, map_parts
+from unbend._kernels.parts import map_in_team
+from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import DistanceInput, count_missing
 from unbend.estimators.scaling import MultiScaling
 from unbend.mds.indscal import ScalarProducts, indscal
@@ -58,7 +59,7 @@ def _scalar_products(distances: list[FloatArray], jobs: int) -> tuple[FloatArray
         squares -= means[k] - means[k].mean()
         squares *= -0.5
 
-    map_parts(center, range(len(distances)), jobs)
+    map_in_team(center, range(len(distances)), jobs)
     return products, means
 
 
@@ -112,7 +113,7 @@ class WeightedMDS(MultiScaling):
         with stage("kernel"):
             reserve(32 * k * n**2, f"{k} matrices of {n} x {n} scalar products", "use fewer rows")
             jobs = threads(self.n_jobs)
-            distances = map_parts(lambda one: one.pairs.square(), given, jobs)
+            distances = map_in_team(lambda one: one.pairs.square(), given, jobs)
             products, squares = _scalar_products(distances, jobs)
             if k == 1:
                 warn("One matrix does not determine the axes. Pass two or more to WeightedMDS.")

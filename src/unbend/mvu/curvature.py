@@ -10,7 +10,8 @@ from scipy.sparse import bsr_array, csc_array, csr_array
 from scipy.sparse.linalg import splu
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray, IntArray, map_parts, row_chunks
+from unbend._kernels.parts import map_in_team
+from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.cached import cached_property
 from unbend.memory import reserve
 from unbend.mvu.edges import Edges, SubspaceEdges
@@ -259,7 +260,7 @@ class DenseCurvature:
             products = (edges.vectors[rows, :, None] * scaled[:, None, :]).reshape(-1, size)
             return np.asarray(products.T @ products)
 
-        for part in map_parts(squares, row_chunks(len(roots), 8 * size, CHUNK), edges.threads):
+        for part in map_in_team(squares, row_chunks(len(roots), 8 * size, CHUNK), edges.threads):
             matrix += part
         ask()
         return matrix

@@ -90,7 +90,7 @@ from unbend._kernels.reference.sparse_graphs import (
     squared_products,
 )
 from unbend._kernels.reference.stress import monotone_stress, stress
-from unbend._kernels.reference.team import Team, ask_with
+from unbend._kernels.reference.team import Team, ask_with, run_parts
 
 __all__ = [
     "Analysis",
@@ -156,6 +156,7 @@ __all__ = [
     "repel_by_tree",
     "repel_exactly",
     "ridged_gram",
+    "run_parts",
     "scaled_difference",
     "smallest",
     "sort_shortlists",
