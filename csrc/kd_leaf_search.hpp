@@ -19,11 +19,11 @@ template <typename Tree, typename Norm, int Fixed>
 class KdLeafSearch {
   public:
     KdLeafSearch(const Tree &tree, std::int64_t k)
-        : tree_(tree), k_(k), slots_(leaf_rows * k), own_(leaf_rows * tree.columns),
-          box_(2 * tree.columns),
-          stack_(arity * tree.depth) {
+        : tree_(tree), k_(k), slots_(leaf_rows * Nearest<Norm>::room(k)),
+          own_(leaf_rows * tree.columns), box_(2 * tree.columns), stack_(arity * tree.depth) {
         for (std::int64_t i = 0; i < leaf_rows; ++i)
-            nearest_.emplace_back(&slots_[i * k], k, (tree.columns + 2) * 2 * same_root);
+            nearest_.emplace_back(&slots_[i * Nearest<Norm>::room(k)], k,
+                                  (tree.columns + 2) * 2 * same_root);
     }
 
     KdLeafSearch(const KdLeafSearch &) = delete;

@@ -21,7 +21,7 @@ class KdSearch {
     KdSearch(const Tree &tree, std::int64_t k)
         : tree_(tree),
           k_(k),
-          slots_(k),
+          slots_(Nearest<Norm>::room(k)),
           nearest_(slots_.data(), k, (tree.columns + 2) * 2 * same_root),
           query_(tree.columns),
           stack_(arity * tree.depth) {}

@@ -1,4 +1,4 @@
-// The k nearest found so far, nearest first or as a heap, in one unique order.
+// The k nearest found so far, nearest first or among as many others, in one unique order.
 //
 // Rows are ordered by (distance, index): ties are broken by index, so the answer to a query does
 // not depend on the order in which rows are met, on threads or on instruction sets.
@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "simd_four.hpp"
 
@@ -52,29 +53,98 @@ UNBEND_INLINE inline bool nearer(const Candidate &a, const Candidate &b) {
     return first == second ? a.index < b.index : first < second;
 }
 
-// Keeps the k nearest candidates offered. Few are kept sorted, which shifts little; many form a
-// heap with the farthest on top, since shifting would cost k steps each.
+// Sorts many candidates, a few steps each where their powers are spread: they go to as many buckets
+// of equal width as there are of them, and those in one bucket are then inserted in order.
+template <typename Norm>
+class CandidateSort {
+  public:
+    explicit CandidateSort(std::int64_t most) : starts_(most), sorted_(most) {}
+
+    void operator()(Candidate *candidates, std::int64_t count) {
+        if (!distribute(candidates, count)) {
+            std::sort(candidates, candidates + count, nearer<Norm>);
+            return;
+        }
+        for (std::int64_t i = 0; i < count; ++i) {
+            std::int64_t place = i;
+            for (; place > 0 && nearer<Norm>(sorted_[i], candidates[place - 1]); --place)
+                candidates[place] = candidates[place - 1];
+            candidates[place] = sorted_[i];
+        }
+    }
+
+  private:
+    // Candidates of one bucket at most: inserting more would cost the square of their number.
+    static constexpr std::int32_t crowd = 64;
+
+    // Puts the candidates in the order of their buckets; gives up where one is crowded.
+    bool distribute(const Candidate *candidates, std::int64_t count) {
+        double farthest = 0;
+        for (std::int64_t i = 0; i < count; ++i)
+            farthest = std::max(farthest, candidates[i].power);
+        // Smaller ones have no inverse.
+        if (!(farthest > 0x1p-1000)) return false;
+        const double scale = static_cast<double>(count - 1) / farthest;
+        std::fill(starts_.begin(), starts_.begin() + count, 0);
+        for (std::int64_t i = 0; i < count; ++i) ++starts_[bucket(candidates[i], scale, count)];
+        std::int32_t before = 0;
+        for (std::int64_t b = 0; b < count; ++b) {
+            const std::int32_t inside = starts_[b];
+            if (inside > crowd) return false;
+            starts_[b] = before;
+            before += inside;
+        }
+        for (std::int64_t i = 0; i < count; ++i)
+            sorted_[starts_[bucket(candidates[i], scale, count)]++] = candidates[i];
+        return true;
+    }
+
+    static std::int64_t bucket(const Candidate &candidate, double scale, std::int64_t count) {
+        return std::min(static_cast<std::int64_t>(candidate.power * scale), count - 1);
+    }
+
+    std::vector<std::int32_t> starts_;
+    std::vector<Candidate> sorted_;
+};
+
+// Keeps the k nearest candidates offered. Few are kept sorted, which shifts little. Of many, up to
+// twice as many as wanted are gathered, and then the farther half of them is left out.
 template <typename Norm>
 class Nearest {
   public:
-    // `slots` has room for k candidates; `slack` widens `reach()` for the rounding of the caller.
+    // Candidates that there must be room for.
+    static constexpr std::int64_t room(std::int64_t k) { return k <= few ? k : 2 * k; }
+
+    // `slots` has `room(k)`; `slack` widens `reach()` for the rounding of the caller.
     Nearest(Candidate *slots, std::int64_t k, double slack)
-        : slots_(slots), k_(k), slack_(1 + slack + same_root) {}
+        : slots_(slots), k_(k), slack_(1 + slack + same_root), sort_(k <= few ? 0 : room(k)) {}
 
     void clear() {
         size_ = 0;
         reach_ = std::numeric_limits<double>::max();
     }
 
-    // Nothing with a power beyond this can be among the k nearest.
+    // Nothing with a power beyond this can be among the k nearest; the least such is known after
+    // `select()`.
     UNBEND_INLINE double reach() const { return reach_; }
 
     UNBEND_INLINE void offer(double power, std::int32_t index) {
         const Candidate candidate{power, index};
-        if (k_ <= few)
+        if (k_ <= few) {
             insert(candidate);
-        else
-            push(candidate);
+        } else {
+            slots_[size_++] = candidate;
+            if (size_ == 2 * k_) select();
+        }
+    }
+
+    // Sorts the candidates and leaves out all but the k nearest.
+    void select() {
+        if (k_ <= few) return;
+        sort_(slots_, size_);
+        if (size_ < k_) return;
+        size_ = k_;
+        reach_ = slots_[k_ - 1].power * slack_;
     }
 
     // Whether candidates would be kept as they are given, nearest first.
@@ -89,7 +159,7 @@ class Nearest {
 
     // Distances, in the units of the data, and indices in their final order.
     void write(double unit, std::int32_t *indices, double *distances) {
-        if (k_ > few) std::sort_heap(slots_, slots_ + size_, nearer<Norm>);
+        select();
         for (std::int64_t j = 0; j < size_; ++j) {
             indices[j] = slots_[j].index;
             distances[j] = Norm::distance(slots_[j].power) * unit;
@@ -113,20 +183,10 @@ class Nearest {
         if (size_ == k_) reach_ = slots_[k_ - 1].power * slack_;
     }
 
-    void push(const Candidate &candidate) {
-        if (size_ == k_) {
-            if (!nearer<Norm>(candidate, slots_[0])) return;
-            std::pop_heap(slots_, slots_ + k_, nearer<Norm>);
-            --size_;
-        }
-        slots_[size_++] = candidate;
-        std::push_heap(slots_, slots_ + size_, nearer<Norm>);
-        if (size_ == k_) reach_ = slots_[0].power * slack_;
-    }
-
     Candidate *slots_;
     std::int64_t k_;
     double slack_;
+    CandidateSort<Norm> sort_;
     std::int64_t size_ = 0;
     double reach_ = std::numeric_limits<double>::max();
 };

@@ -69,6 +69,7 @@ UNBEND_INLINE inline bool rank_candidates(const Number *points, const double *qu
         const double power = squared_distance(points + index * columns, query, columns, scale);
         if (power <= nearest.reach()) nearest.offer(power, index);
     }
+    nearest.select();
     return candidates.complete || candidates.bounds[first + candidates.length - 1] > nearest.reach();
 }
 
@@ -80,7 +81,8 @@ void rank_all(const Number *points, const double *queries, std::int64_t count,
               std::int64_t k, int threads, std::int32_t *indices, double *distances, bool *sure) {
     struct Workspace {
         explicit Workspace(std::int64_t k, int columns)
-            : slots(k), nearest(slots.data(), k, (columns + 8) * same_root) {}
+            : slots(Nearest<Euclidean>::room(k)),
+              nearest(slots.data(), k, (columns + 8) * same_root) {}
         std::vector<Candidate> slots;
         Nearest<Euclidean> nearest;
     };

@@ -97,6 +97,34 @@ void check_trees() {
                     check_tree<Manhattan, float>(n, columns, k, kind);
                     check_tree<Chebyshev, float>(n, columns, k, kind);
                 }
+    // More than twice as many candidates as neighbours, where neighbours are many.
+    for (int kind = 0; kind < 5; ++kind) check_tree<Euclidean, double>(450, 3, 140, kind);
+}
+
+// Many candidates in the order of (distance, index): spread, tied, nearly tied across buckets, with
+// one so far that all others share a bucket, and all of no size.
+void check_candidate_sort() {
+    for (std::int64_t count : {1, 2, 300, 1000})
+        for (int kind = 0; kind < 6; ++kind) {
+            std::vector<Candidate> candidates(count);
+            for (std::int64_t i = 0; i < count; ++i) {
+                double power = static_cast<double>(generator() % 1000003) + 1;
+                if (kind == 1) power = std::floor(power / 50000);
+                if (kind == 2) power = 1 + static_cast<double>(generator() % 5) * same_root / 16;
+                if (kind == 3 && i == 0) power = 1e300;
+                if (kind == 4) power *= 1e-320;
+                if (kind == 5) power = 0;
+                candidates[i] = {power, static_cast<std::int32_t>(i)};
+            }
+            std::shuffle(candidates.begin(), candidates.end(), generator);
+            std::vector<std::pair<double, std::int32_t>> expected;
+            for (const Candidate &one : candidates)
+                expected.push_back({Euclidean::distance(one.power), one.index});
+            std::sort(expected.begin(), expected.end());
+            CandidateSort<Euclidean>{count}(candidates.data(), count);
+            for (std::int64_t i = 0; i < count; ++i)
+                assert(candidates[i].index == expected[i].second);
+        }
 }
 
 void check_stop() {
@@ -251,6 +279,7 @@ void check_weights() {
 
 int main() {
     check_trees();
+    check_candidate_sort();
     check_stop();
     for (std::int64_t columns : {1L, 7L, 8L, 100L, 333L})
         for (std::int64_t k : {1L, 5L, 64L, 65L, columns})

@@ -75,9 +75,11 @@ def fit_patches(space: PointSpace, points: FloatArray, size: int, d: int) -> Pat
     for some in row_chunks(m, 8 * (size + 1) * (4 * columns + 2 * coefficients(d)), CHUNK):
         near, distances = space.nearest_of(points[some], size)
         # The point itself takes part: repeated rounds then converge to where it lies on the fit.
-        patch = np.concatenate((points[some, None], space.points[near]), axis=1)
+        patch = np.zeros((len(near), size + 1, columns))
+        around = np.take(space.points, near, axis=0)
+        np.subtract(around, points[some, None], out=patch[:, 1:])
         fits.radius[some] = distances[:, -1]
-        found = _fit(patch - patch[:, :1], distances[:, -1], d)
+        found = _fit(patch, distances[:, -1], d)
         fits.points[some] = points[some] + found[0]
         for place, values in zip(
             (fits.noise, fits.tangent, fits.leverage, fits.curvature), found[1:], strict=True
