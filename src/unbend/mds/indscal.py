@@ -12,14 +12,13 @@ import numpy as np
 from scipy.linalg import cholesky
 from scipy.optimize import nnls
 
-from unbend._kernels.parts import map_in_team
 from unbend.arrays import FloatArray, row_chunks
 from unbend.eigen import SpectralProblem, fix_signs, solve
 from unbend.report import step
 
 # Random mixtures of the matrices that are tried for the initial axes.
 MIXTURES = 20
-# Bytes of a block of rows: it stays in cache between what is done to it.
+# Bytes of a block of rows.
 BLOCK = 1 << 20
 
 
@@ -36,18 +35,18 @@ class IndscalSolution:
 
 @dataclass(frozen=True, eq=False)
 class ScalarProducts:
-    """Symmetric matrices B (k, n, n), whose rows threads share in blocks that n fixes."""
+    """Symmetric matrices B (k, n, n), in blocks of rows that stay in cache.
+
+    Not by threads: one already reads them as fast as memory gives them.
+    """
 
     matrices: FloatArray
-    threads: int = 1
 
     def _over_blocks(self, function: Callable[[int, slice], Any]) -> list[list[Any]]:
         """Results of function(k, rows) for the blocks of each matrix."""
         count, n = self.matrices.shape[:2]
         blocks = row_chunks(n, 8 * n, BLOCK)
-        parts = [(k, rows) for k in range(count) for rows in blocks]
-        found = map_in_team(lambda part: function(*part), parts, self.threads)
-        return [found[k * len(blocks) : (k + 1) * len(blocks)] for k in range(count)]
+        return [[function(k, rows) for rows in blocks] for k in range(count)]
 
     def times(self, vectors: FloatArray) -> FloatArray:
         """B_k Y (k, n, d)."""
@@ -66,13 +65,7 @@ class ScalarProducts:
 
     def mean(self) -> FloatArray:
         """Mean matrix."""
-        mean = np.empty(self.matrices.shape[1:])
-
-        def fill(rows: slice) -> None:
-            np.mean(self.matrices[:, rows], axis=0, out=mean[rows])
-
-        map_in_team(fill, row_chunks(len(mean), 8 * len(mean), BLOCK), self.threads)
-        return mean
+        return np.asarray(self.matrices.mean(axis=0))
 
     def normalize(self) -> tuple["ScalarProducts", FloatArray]:
         """Divide each matrix by its norm, also returned."""
@@ -82,7 +75,7 @@ class ScalarProducts:
         self._over_blocks(
             lambda k, rows: np.divide(self.matrices[k, rows], norms[k], out=unit[k, rows])
         )
-        return ScalarProducts(unit, self.threads), norms
+        return ScalarProducts(unit), norms
 
 
 def indscal(
@@ -122,7 +115,7 @@ def _start(unit: ScalarProducts, d: int, rng: np.random.Generator) -> FloatArray
     Within the subspace V the loss of axes V A is that of A for the small matrices V' B_k V, up to a
     constant.
     """
-    found = solve(SpectralProblem(unit.mean(), "top"), d, threads=unit.threads)
+    found = solve(SpectralProblem(unit.mean(), "top"), d)
     lengths = np.sqrt(np.maximum(found.values, 1e-300))
     core = ScalarProducts(found.vectors.T @ unit.times(found.vectors))
     whitened = core.matrices / np.multiply.outer(lengths, lengths)

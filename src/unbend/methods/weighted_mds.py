@@ -6,7 +6,6 @@ from typing import ClassVar, final
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from unbend._kernels.parts import map_in_team
 from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import DistanceInput, count_missing
 from unbend.estimators.scaling import MultiScaling
@@ -15,7 +14,6 @@ from unbend.memory import reserve
 from unbend.report import Report, note, stage, warn
 from unbend.validation.parameters import declare
 from unbend.validation.random_state import generator
-from unbend.validation.threads import threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,19 +45,16 @@ class LeastSquares:
         return np.asarray(placed)
 
 
-def _scalar_products(distances: list[FloatArray], jobs: int) -> tuple[FloatArray, FloatArray]:
+def _scalar_products(distances: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
     """Scalar products −½ H D² H of each matrix (k, n, n), and the mean squares of rows (k, n)."""
     products = np.empty((len(distances), *distances[0].shape))
     means = np.empty(products.shape[:2])
-
-    def center(k: int) -> None:
-        squares = np.square(distances[k], dtype=np.float64, out=products[k])
-        means[k] = squares.mean(axis=1)
-        squares -= means[k][:, None]
-        squares -= means[k] - means[k].mean()
+    for own, squares, mean in zip(distances, products, means, strict=True):
+        np.square(own, dtype=np.float64, out=squares)
+        mean[:] = squares.mean(axis=1)
+        squares -= mean[:, None]
+        squares -= mean - mean.mean()
         squares *= -0.5
-
-    map_in_team(center, range(len(distances)), jobs)
     return products, means
 
 
@@ -112,17 +107,13 @@ class WeightedMDS(MultiScaling):
             )
         with stage("kernel"):
             reserve(32 * k * n**2, f"{k} matrices of {n} x {n} scalar products", "use fewer rows")
-            jobs = threads(self.n_jobs)
-            distances = map_in_team(lambda one: one.pairs.square(), given, jobs)
-            products, squares = _scalar_products(distances, jobs)
+            products, squares = _scalar_products([one.pairs.square() for one in given])
             if k == 1:
                 warn("One matrix does not determine the axes. Pass two or more to WeightedMDS.")
         with stage("stress"):
             rng = generator(self.random_state)
             tol = 1e-9 if self.tol == "auto" else self.tol
-            found = indscal(
-                ScalarProducts(products, jobs), self.n_components, tol, self.max_iter, rng
-            )
+            found = indscal(ScalarProducts(products), self.n_components, tol, self.max_iter, rng)
             note(iterations=len(found.history), converged=found.converged)
             if not found.converged:
                 warn(f"INDSCAL did not converge in {self.max_iter} iterations. Increase max_iter.")
