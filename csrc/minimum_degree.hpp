@@ -248,15 +248,21 @@ class MinimumDegree {
 
     std::int64_t keep_variables(std::int64_t from, std::int64_t end, std::int64_t &put,
                                 std::uint32_t &hash) {
-        std::int64_t outside = 0;
+        // No branch: which vertices have left is hard to predict, and takes most of the time.
+        std::int64_t outside = 0, next = put;
+        std::uint32_t sum = 0;
+        std::int32_t *list = list_.data();
         for (std::int64_t j = from; j < end; ++j) {
-            const std::int32_t u = list_[j];
-            const std::int32_t weight = u < 0 ? 1 : weight_[u];
-            if (weight <= 0) continue;
+            const std::int32_t u = list[j];
+            const std::int32_t weight = std::max(u < 0 ? 1 : weight_[u], 0);
+            const std::int32_t kept = weight > 0;
+            list[next] = u;
+            next += kept;
             outside += weight;
-            list_[put++] = u;
-            hash += static_cast<std::uint32_t>(u);
+            sum += static_cast<std::uint32_t>(u) * static_cast<std::uint32_t>(kept);
         }
+        put = next;
+        hash += sum;
         return outside;
     }
 

@@ -33,8 +33,21 @@ struct Pattern {
     const std::int32_t *column;
 };
 
-// Whether every entry has its mirror image: all that follows relies on it.
+// Whether rows with rising columns have the mirror image of every entry: row by row, the entries of a
+// column come in the order of that image.
+inline bool mirrors_in_order(const Pattern &graph) {
+    std::vector<std::int64_t> next(graph.row, graph.row + graph.n);
+    for (std::int32_t v = 0; v < graph.n; ++v)
+        for (std::int64_t e = graph.row[v]; e < graph.row[v + 1]; ++e) {
+            const std::int32_t u = graph.column[e];
+            if (next[u] == graph.row[u + 1] || graph.column[next[u]++] != v) return false;
+        }
+    return true;
+}
+
+// Whether every entry has its mirror image, columns in any order: all that follows relies on it.
 inline bool is_symmetric(const Pattern &graph) {
+    if (mirrors_in_order(graph)) return true;
     const std::int32_t n = graph.n;
     std::vector<std::int64_t> next(n + 1, 0);
     for (std::int64_t e = 0; e < graph.row[n]; ++e) ++next[graph.column[e] + 1];
@@ -109,10 +122,12 @@ inline Domain open_domain(const Pattern &graph, const Walk &walk, std::int32_t f
     const auto is_inside = [&](std::int32_t u) { return u >= first && u < last; };
     Domain domain;
     std::vector<std::int32_t> border, number(size);
+    domain.vertices.reserve(size);
     std::int64_t entries = 0;
+    const bool whole = size == static_cast<std::int32_t>(walk.near.size());
     for (std::int32_t p = first; p < last; ++p) {
         const std::int32_t v = walk.near[p];
-        const bool inside = std::all_of(
+        const bool inside = whole || std::all_of(
             graph.column + graph.row[v], graph.column + graph.row[v + 1], [&](std::int32_t u) {
                 return is_inside(walk.place[u]) || walk.place[u] == graph.n;
             });
@@ -124,16 +139,21 @@ inline Domain open_domain(const Pattern &graph, const Walk &walk, std::int32_t f
     for (std::int32_t v = 0; v < size; ++v) number[domain.vertices[v] - first] = v;
     QuotientGraph local;
     local.list.reserve(entries + entries / 5 + size);
-    for (const std::int32_t p : domain.vertices) {
-        const auto begin = static_cast<std::int64_t>(local.list.size());
+    local.list.resize(entries);
+    local.start.resize(size);
+    local.degree.resize(size);
+    std::int64_t put = 0;
+    for (std::int32_t v = 0; v < size; ++v) {
+        const std::int32_t p = domain.vertices[v];
+        local.start[v] = put;
         for (std::int64_t e = graph.row[walk.near[p]]; e < graph.row[walk.near[p] + 1]; ++e) {
             const std::int32_t u = walk.place[graph.column[e]];
             if (u == p || u == graph.n) continue;
-            local.list.push_back(is_inside(u) ? number[u - first] : ~u);
+            local.list[put++] = is_inside(u) ? number[u - first] : ~u;
         }
-        local.start.push_back(begin);
-        local.degree.push_back(static_cast<std::int32_t>(local.list.size() - begin));
+        local.degree[v] = static_cast<std::int32_t>(put - local.start[v]);
     }
+    local.list.resize(put);
     local.length = local.degree;
     local.elements.assign(size, 0);
     local.weight.assign(size, 1);

@@ -22,12 +22,15 @@
 
 namespace unbend {
 
+// Cores of the machine; to ask the system takes as long as a region of a small table.
+inline int count_cores() {
+    static const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    return cores;
+}
+
 // The threads to use where `threads` are asked for: a few for each core at most, since thousands
 // would exhaust what the system grants a process.
-inline int limit_threads(int threads) {
-    static const int most = 4 * std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    return std::clamp(threads, 1, most);
-}
+inline int limit_threads(int threads) { return std::clamp(threads, 1, 4 * count_cores()); }
 
 // Threads that wait for the regions of one caller. A region of a millisecond is over before the
 // scheduler has moved a new thread to another core; a waiting one is there within microseconds.
@@ -37,8 +40,7 @@ class Team {
         try {
             const int count = limit_threads(threads) - 1;
             state_->others.reserve(count);
-            state_->alert =
-                count < std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+            state_->alert = count < count_cores();
             for (int t = 0; t < count; ++t)
                 state_->others.emplace_back([state = state_] { state->serve(); });
         } catch (const std::exception &) {

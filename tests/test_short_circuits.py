@@ -326,3 +326,35 @@ def test_wrong_arguments_are_refused(arguments, error, words):
 def test_a_graph_of_other_points_is_refused():
     with pytest.raises(ValueError, match="the graph has 300 points and X has 500"):
         find_short_circuits(roll(0).points, 2, PointSpace(roll(0, 300).points).nearest(5))
+
+
+@each("n, sampling, seed", [(500, "parameter", 0), (500, "parameter", 1), (1500, "area", 0)])
+def test_advice_counts_the_jumps_of_the_truth_and_is_silent_without(n, sampling, seed):
+    surface = swiss_roll(n, sampling=sampling, random_state=seed)
+    true = len(jumps_of(surface, PointSpace(surface.points).nearest(10)))
+    assert (true > 0) == (sampling == "parameter")
+    report = unbend.graphs.consistency(surface.points, 2, n_neighbors=10)
+    advice = unbend.suggest(surface.points)
+    assert report.short_circuits == advice.findings.short_circuits == true
+    for text in (str(report), str(advice)):
+        assert text.count("between sheets of the data") == (true > 0)
+        assert ("short_circuits='remove'" in text) == (true > 0)
+    assert not (true and report.passes)
+
+
+def test_the_advice_of_consistency_unfolds_the_roll():
+    surface = roll(0)
+    assert "short_circuits='remove'" in unbend.graphs.consistency(surface.points, 2, 10).advice()
+    folded = unbend.Isomap(n_neighbors=10).fit(surface.points)
+    with pytest.warns(UserWarning, match="were removed"):
+        flat = unbend.Isomap(n_neighbors=10, short_circuits="remove").fit(surface.points)
+    errors = [procrustes(surface.chart, one.embedding_) for one in (folded, flat)]
+    assert errors[1] < 0.1 * errors[0]
+
+
+@each("seed", range(4))
+def test_the_choice_of_neighbors_names_the_jumps_that_are_left(seed):
+    surface = roll(seed)
+    choice = unbend.choose_neighbors(surface.points)
+    left = len(jumps_of(surface, PointSpace(surface.points).nearest(choice.n_neighbors)))
+    assert ("between sheets of the data" in str(choice)) == (left > 0)

@@ -9,12 +9,14 @@ import joblib
 import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
+from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import unbend
 from tests.loops import each
 from unbend.datasets import swiss_roll
 from unbend.estimators.landmarks import choose_landmarks
+from unbend.gram import centered
 from unbend.graphs import Paths, geodesics, undirected
 from unbend.methods import lle
 from unbend.neighbors import PointSpace, neighbors
@@ -150,3 +152,28 @@ def test_openmp_in_a_new_thread_takes_no_more_threads_than_it_is_given():
         return max(pools)
 
     assert in_new_thread(most, 1) == 1
+
+
+def test_linear_methods_give_the_same_bits_where_threads_share_their_rows():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(20_000, 60)) + 1.0  # three blocks
+    one, two = (unbend.PCA(3, n_jobs=jobs).fit(points) for jobs in (1, 2))
+    assert one.embedding_.tobytes() == two.embedding_.tobytes()
+    assert one.noise_variance_ == two.noise_variance_
+    far = points - points.mean(axis=0)
+    exact = np.linalg.svd(far, full_matrices=False)[1][:3]
+    np.testing.assert_allclose(two.singular_values_, exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize("largest", [4000, 500])
+def test_kernels_give_the_same_bits_where_threads_share_their_rows(largest, monkeypatch):
+    # Beyond so many rows products are those of BLAS, by blocks of columns.
+    monkeypatch.setattr(centered, "LARGE_ROWS", largest)
+    monkeypatch.setattr(centered, "PRODUCT_COLUMNS", 256)
+    points = np.random.default_rng(0).normal(size=(1100, 5))
+    one, two = (unbend.KernelPCA(3, gamma=0.1, n_jobs=jobs).fit(points) for jobs in (1, 2))
+    assert one.embedding_.tobytes() == two.embedding_.tobytes()
+    kernel = np.exp(-0.1 * cdist(points, points, "sqeuclidean"))
+    middle = np.eye(1100) - 1.0 / 1100
+    values = np.linalg.eigvalsh(middle @ kernel @ middle)[: -3 - 1 : -1]
+    np.testing.assert_allclose(two.eigenvalues_, values, rtol=1e-10)

@@ -1,8 +1,8 @@
 """Advice: errors of the method that `suggest` names against those of all methods.
 
-python -m benchmarks.noise.advice --half reporting --first 1150 --count 1210 [--seconds 60]
-python -m benchmarks.noise.advice --half fresh --first 2010 --count 2037
-python -m benchmarks.noise.advice --half reporting --first 1000 --count 1150 --what dimensions
+python -m benchmarks.noise.advice --half reporting --first 1210 --count 1260 [--seconds 60]
+python -m benchmarks.noise.advice --half fresh --first 2037 --count 2062
+python -m benchmarks.noise.advice --half reporting --first 1210 --count 1290 --what dimensions
 python -m benchmarks.noise.advice --half reporting --first 1150 --count 1190 --what repeats
 
 Cases are measured in the order of their numbers and written to files, which a later run goes on
@@ -12,9 +12,12 @@ advice_dimensions.json holds the dimension alone, on 2000 rows at most, and advi
 errors of every method on two draws: how often the best on one is within a tenth of the best on the
 other, as advice would be that knows the best method of a surface, but not of its rows.
 
-Rules were calibrated on `seen` and `fresh` from number 1000 to 1999, `folded`, and failures of
-`reporting` up to 1037, and judged once on `reporting` from number 1150 and `fresh` from 2010 on.
-(The families of `reporting` are among those of `seen`; the seeds are others.)
+Rules were calibrated on `seen`, `folded`, `fresh` from number 1000 to 1999, and on `reporting` up
+to 1209 and `fresh` up to 2036, which had judged earlier rules; they were judged once on `reporting`
+from number 1210 and `fresh` from 2037 on. (The families of `reporting` are among those of `seen`;
+the seeds are others.) Caps and graphs of functions of one variable have a second chart: that of
+the ground or the arc length, as the same rows would have in another family.
+advice_methods_1000.json holds the errors against it too.
 """
 
 import argparse
@@ -32,6 +35,7 @@ from threadpoolctl import threadpool_limits
 import unbend
 from benchmarks.noise.cases import Case, Draw, make_cases
 from benchmarks.noise.run import REPORTED, worst_error
+from benchmarks.noise.surfaces import Array
 from unbend.selection.dimensions import decide_dimension, describe_dimension
 from unbend.selection.inputs import open_data
 
@@ -74,23 +78,54 @@ def is_good(error: float, best: float) -> bool:
     return error <= 1.1 * best or error < 0.01
 
 
+def errors_of(model: Any, draw: Draw, *charts: Array) -> list[float]:
+    """Errors of a method on the regular rows against charts of their feet; 1 where it fails."""
+    try:
+        embedding = np.asarray(model.fit(draw.rows).embedding_, dtype=float)[draw.regular]
+    except ValueError:
+        return [1.0] * len(charts)
+    return [round(worst_error(chart[draw.regular], embedding), 5) for chart in charts]
+
+
 def error_of(model: Any, draw: Draw) -> float:
     """Error of a method on the regular rows; 1 where it fails."""
-    try:
-        embedding = np.asarray(model.fit(draw.rows).embedding_, dtype=float)
-    except ValueError:
-        return 1.0
-    return round(worst_error(draw.foot_chart[draw.regular], embedding[draw.regular]), 5)
+    return errors_of(model, draw, draw.foot_chart)[0]
+
+
+def other_chart(case: Case, feet: Array) -> Array | None:
+    """Return the chart that the same rows would have if they were of another family.
+
+    A cap is the graph of a function too, whose chart is that of the ground; and the graph of a
+    function of one variable is a curve, whose chart is its arc length.
+    """
+    surface = case.surface
+    if case.family == "cap":
+        return surface.embed(feet)[:, : case.d]
+    if case.d > 1 or case.family not in ("graph_square", "graph_holes", "saddle"):
+        return None
+    fine = np.linspace(np.nanmin(feet), np.nanmax(feet), 20_000)
+    steps = np.linalg.norm(np.diff(surface.embed(fine[:, None]), axis=0), axis=1)
+    return np.interp(feet, fine, np.append(0.0, np.cumsum(steps)))
 
 
 def measure_methods(case: Case, known: dict[str, Any]) -> dict[str, Any]:
-    """Errors of every method that are not known, with its true number of coordinates."""
+    """Errors of every method that are not known, with its true number of coordinates.
+
+    Where the rows have a second chart, the errors against that one as well.
+    """
+    if known:
+        return known
     draw = draw_rows(case)
-    errors = dict(known.get("errors", {}))
-    for name, (kind, options) in METHODS.items():
-        if name not in errors:
-            errors[name] = error_of(getattr(unbend, kind)(n_components=case.d, **options), draw)
-    return {**case.describe(draw), "errors": errors}
+    other = other_chart(case, draw.foot_chart)
+    charts = [draw.foot_chart, *([] if other is None else [other])]
+    errors = {
+        name: errors_of(getattr(unbend, kind)(n_components=case.d, **options), draw, *charts)
+        for name, (kind, options) in METHODS.items()
+    }
+    found = {**case.describe(draw), "errors": {name: both[0] for name, both in errors.items()}}
+    if other is not None:
+        found["other_errors"] = {name: both[1] for name, both in errors.items()}
+    return found
 
 
 def measure_suggestion(case: Case, known: dict[str, Any]) -> dict[str, Any]:
@@ -215,6 +250,27 @@ def summarize(half: str) -> None:
         )
 
 
+def summarize_other_charts(half: str) -> None:
+    """Print on how many surfaces with two charts no method is as good as the best by both."""
+    some = [
+        one
+        for one in _read("methods")
+        if one["case"].startswith(half) and one["share"] <= REPORTED and "other_errors" in one
+    ]
+    neither = [
+        one["case"]
+        for one in some
+        if not any(
+            all(
+                is_good(one[which][name], min(one[which].values()))
+                for which in ("errors", "other_errors")
+            )
+            for name in METHODS
+        )
+    ]
+    print(f"{half}: of {len(some)} surfaces with two charts, no method is good by both: {neither}")
+
+
 def describe_best_choices(records: list[dict[str, Any]]) -> str:
     """Say how often the best of one, two, … methods, added one by one, is as good as that of all.
 
@@ -276,6 +332,7 @@ def main() -> None:
                     whole.write_text(json.dumps([*others, found], indent=1) + "\n")
                     whole.replace(FILES[what])
     summarize(asked.half)
+    summarize_other_charts(asked.half)
     summarize_repeats(asked.half)
     summarize_dimensions(asked.half)
 

@@ -1,9 +1,11 @@
 """Trials on a sample: a surface is laid out by the method whose chart fits it best."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.noise.cases import make_cases
 
 import unbend
 from tests.loops import sampled
@@ -154,6 +156,10 @@ def test_where_every_chart_folds_the_answer_says_so():
     assert (type(method).__name__, method.n_components) == ("Isomap", 2)
     assert method.n_neighbors == "auto"
     assert "no chart is right" in why
+    nearer = {**found.charts, "PCA": replace(found.charts["Isomap"], error=0.0)}
+    method, why, _ = decide(Case(replace(folded, charts=nearer), "chart", None, "euclidean"))
+    assert (type(method).__name__, method.n_components) == ("PCA", 2)
+    assert "PCA averages over all rows" in why
     unknown = replace(folded, low=1, high=13, dimension=13)
     assert "folds" not in decide(Case(unknown, "chart", None, "euclidean"))[1]
 
@@ -230,3 +236,74 @@ def test_charts_of_many_or_unknown_dimensions_are_not_tried(monkeypatch):
             "unbend.selection.findings.decide_dimension", lambda data, answer=answer: answer
         )
         assert not unbend.suggest(rows, for_="chart").findings.charts
+
+
+def heights(plane, kind):
+    """Rows of a sheet over a plane: waves, a bowl of a sphere, or an arc that unrolls."""
+    x, y = plane.T
+    if kind == "waves":
+        return np.column_stack((plane, 0.25 * np.sin(2 * x + 0.5) * np.cos(1.5 * y + 1)))
+    if kind == "bowl":
+        return np.column_stack((plane, np.sqrt(16 - x**2 - y**2)))
+    return np.column_stack((2 * np.sin(x / 2), 2 * np.cos(x / 2), y))
+
+
+@sampled("seed", range(3))
+def test_waves_about_a_plane_get_the_plane_and_other_sheets_do_not(seed):
+    rng = np.random.default_rng(seed)
+    plane = rng.uniform(-2, 2, size=(700, 2))
+    waves = unbend.suggest(heights(plane, "waves"), for_="chart", scale="none")
+    assert type(waves.estimator).__name__ == "PCA"
+    assert "rise and fall about a plane" in waves.reasons[1]
+    rows = heights(plane, "waves")
+    found = error(plane, waves.estimator.fit(rows).embedding_)
+    other = error(plane, unbend.LTSA(denoise="auto").fit(rows).embedding_)
+    assert found < 0.9 * other
+    for kind in ("bowl", "arc"):
+        rows = heights(plane, kind)
+        assert not unbend.suggest(rows, for_="chart", scale="none").findings.undulating
+    noisy = heights(plane, "waves") + rng.normal(scale=0.05, size=(700, 3))
+    assert not unbend.suggest(noisy, for_="chart", scale="none").findings.undulating
+
+
+@sampled("seed", range(3))
+def test_the_chart_of_clusters_that_are_apart_fits_without_a_warning(seed):
+    rng = np.random.default_rng(seed)
+    centers = 12 * rng.normal(size=(5, 5))
+    points = centers[np.repeat(np.arange(5), 80)] + rng.normal(size=(400, 5))
+    suggestion = unbend.suggest(points, for_="chart", scale="none")
+    assert suggestion.findings.parts == 5
+    assert "no chart joins them" in suggestion.reasons[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = suggestion.estimator.fit(points).embedding_
+    assert np.isfinite(found).all()
+
+
+@sampled("seed", range(3))
+def test_four_dimensions_get_quadratic_forms_of_few_neighbours(seed):
+    """Neighbourhoods are wide there, and tangent planes miss the curvature."""
+    cube = np.random.default_rng(seed).uniform(0, [4, 1, 1, 1], size=(1000, 4))
+    angle = 1.2 * cube[:, 0]
+    rows = np.column_stack((np.cos(angle), np.sin(angle), cube[:, 1:]))
+    suggestion = unbend.suggest(rows, for_="chart", scale="none", dimension=4)
+    assert type(suggestion.estimator).__name__ == "HessianLLE"
+    planes = unbend.LTSA(n_components=4, denoise="auto", n_neighbors="auto").fit(rows)
+    found = error(cube, suggestion.estimator.fit(rows).embedding_)
+    assert found < 0.95 * error(cube, planes.embedding_)
+
+
+@pytest.mark.parametrize("number", [1182, 1188])
+def test_sheets_that_noise_joins_are_charted_without_short_circuits(number):
+    """On rolls where all charts failed, edges between sheets are removed."""
+    case = make_cases("reporting", number + 1)[number]
+    draw = case.draw(0, 1000)
+    suggestion = unbend.suggest(draw.rows, for_="chart")
+    assert suggestion.estimator.short_circuits == "remove"
+    assert "short_circuits='remove'" in suggestion.reasons[1]
+    truth = draw.foot_chart[draw.regular]
+    found = error(truth, suggestion.estimator.fit(draw.rows).embedding_[draw.regular])
+    for name in ("LTSA", "Isomap", "HessianLLE"):
+        method, parameters = chart_parameters(name)
+        other = getattr(unbend, method)(n_components=2, **parameters).fit(draw.rows)
+        assert found < 0.6 * error(truth, other.embedding_[draw.regular])

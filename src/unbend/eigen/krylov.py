@@ -11,7 +11,7 @@ from math import ceil, inf, log
 import numpy as np
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray, is_sparse
+from unbend.arrays import FloatArray, column_norms, is_sparse
 from unbend.cached import cached_property
 from unbend.eigen.dense import all_eigenpairs
 from unbend.eigen.problem import Eigenpairs, Formable, Matrix, SpectralProblem
@@ -49,18 +49,25 @@ class RitzPairs:
 
     values: FloatArray
     rotation: FloatArray
-    residuals: FloatArray
-    """Of the wanted pairs; estimates until `KrylovSpace.measure` has computed them."""
+    count: int
+    """How many are wanted."""
     size: float
     """Largest magnitude of a Ritz value in the whole space: from below, the size of the matrix."""
     previous: FloatArray
     """Coefficients of the block that was best before."""
+    measure: Callable[["RitzPairs"], FloatArray]
+    """How the space, unless it was restarted, finds or estimates residuals."""
+
+    @cached_property
+    def residuals(self) -> FloatArray:
+        """Of the wanted pairs; not every search needs them."""
+        return self.measure(self)
 
     @cached_property
     def turned(self) -> float:
         """Sine of the angle by which the wanted vectors still left the previous block."""
         # The basis is orthonormal, so angles can be measured between coefficients.
-        wanted = self.rotation[:, : len(self.residuals)]
+        wanted = self.rotation[:, : self.count]
         before = np.zeros((len(wanted), self.previous.shape[1]))
         before[: len(self.previous)] = self.previous
         return float(np.linalg.norm(wanted - before @ (before.T @ wanted), 2))
@@ -228,42 +235,41 @@ class KrylovSpace:
 
     def ritz(self, count: int, previous: FloatArray) -> RitzPairs:
         """Find the best pairs of A in the space (Rayleigh and Ritz), as many as restarts keep."""
-        return self.measure(self._pairs(count, previous))
-
-    def _pairs(self, count: int, previous: FloatArray) -> RitzPairs:
-        """Find them without their residuals."""
-        small = self._small[: self.size, : self.size]
-        values, rotation = all_eigenpairs(small)
-        size = float(np.abs(values).max())
+        values, rotation = all_eigenpairs(self._small[: self.size, : self.size])
+        size = max(abs(float(values[0])), abs(float(values[-1])))
         pick = (
             slice(None, self._kept) if self._end == "bottom" else slice(None, -self._kept - 1, -1)
         )
-        unknown = np.full(count, inf)
         kept = previous[:, : self._best]
-        return RitzPairs(values[pick], rotation[:, pick], unknown, size, kept)
+        return RitzPairs(values[pick], rotation[:, pick], count, size, kept, self._residuals)
 
     def estimate(self, count: int, previous: FloatArray) -> RitzPairs:
         """Find them, with residuals from what of the last image lies outside the space.
 
         In a Krylov space the images of all other blocks lie inside.
         """
-        pairs = self._pairs(count, previous)
+        return replace(self.ritz(count, previous), measure=self._estimated_residuals)
+
+    def _estimated_residuals(self, pairs: RitzPairs) -> FloatArray:
         assert self._last is not None
         image, inside = self._last
-        squares, last = image.T @ image, pairs.rotation[self.size - self._width :, :count]
+        last = pairs.rotation[self.size - self._width :, : pairs.count]
+        squares = image.T @ image
         outside = squares - inside.T @ inside
         # The difference is off by the rounding of the squares.
         outside.flat[:: len(outside) + 1] += 4.0 * float(np.finfo(np.float64).eps) * squares.trace()
-        residuals = np.sqrt(np.maximum(np.einsum("ij,ij->j", last, outside @ last), 0.0))
-        return replace(pairs, residuals=residuals)
+        return np.asarray(np.sqrt(np.maximum(np.einsum("ij,ij->j", last, outside @ last), 0.0)))
 
     def measure(self, pairs: RitzPairs) -> RitzPairs:
-        """Compute the residuals of pairs."""
-        count = len(pairs.residuals)
-        wanted = pairs.rotation[:, :count]
+        """Let the residuals of estimated pairs be computed."""
+        return replace(pairs, measure=self._residuals)
+
+    def _residuals(self, pairs: RitzPairs) -> FloatArray:
+        wanted = pairs.rotation[:, : pairs.count]
         images = self._combine(self._images[:, : self.size], wanted)
-        error = self._subtract(images, self._blocks, wanted * pairs.values[:count], own=True)
-        return replace(pairs, residuals=np.linalg.norm(error, axis=0))
+        values = pairs.values[: pairs.count]
+        error = self._subtract(images, self._blocks, wanted * values, own=True)
+        return column_norms(error)
 
     def vectors(self, pairs: RitzPairs) -> FloatArray:
         """Compute the best Ritz vectors, one block, or as many as are asked for."""

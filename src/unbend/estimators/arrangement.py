@@ -21,6 +21,9 @@ def arrange_components(
     side along the first axis. Vectors of unit length are first brought to one spread for all.
     """
     groups, n = connection.groups, len(connection.component)
+    if len(groups[0]) == n:
+        coordinates = results[0].coordinates
+        return coordinates, Placement.by_one(space, coordinates, results[0].extension)
     d = results[0].coordinates.shape[1]
     owner, inside = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=bool)
     alone = isometric or len(groups) == 1

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import Nystrom as ColumnSolver
 from unbend.eigen import column_solver, solve
@@ -17,6 +18,7 @@ from unbend.neighbors import PointSpace, Space
 from unbend.report import Deferred, Report, note, stage, warn
 from unbend.validation.parameters import NOTHING, Choice, declare, param
 from unbend.validation.random_state import generator
+from unbend.validation.threads import threads
 
 
 def repair_param() -> Any:
@@ -118,7 +120,9 @@ class GramEmbedding(SpectralEmbedding):
                 note(rows=n, additive_constant=constant, spectrum_shift=shift)
                 self._check_dimension(n)
             with stage("spectrum"):
-                spectrum = solve(gram.problem(), self.n_components, self.eigen_solver, rng)
+                problem, workers = gram.problem(), threads(getattr(self, "n_jobs", None))
+                with kernels.Team(workers):
+                    spectrum = solve(problem, self.n_components, self.eigen_solver, rng, workers)
                 share = 0.0 if built.positive else negative_share(gram, spectrum, rng)
                 note(negative_share=share)
                 if built.positive:

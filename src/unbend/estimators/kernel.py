@@ -209,8 +209,8 @@ def check_spectrum(
 ) -> None:
     """Warn of coordinates that are not unique, zero or redundant."""
     if problem.end == "bottom":
-        values = np.append(spectrum.values, spectrum.next_value)
-        zeros = int(np.sum(values <= ZERO * spectrum.norm))
+        zero = ZERO * spectrum.norm
+        zeros = sum(value <= zero for value in (*spectrum.values.tolist(), spectrum.next_value))
         if zeros > problem.nullity:
             warn(
                 f"The kernel has {zeros} or more zero eigenvalues (expected at most "

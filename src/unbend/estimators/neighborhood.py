@@ -45,7 +45,7 @@ from unbend.neighbors import (
     describe_parameters,
 )
 from unbend.outlyingness import score_rows
-from unbend.report import Stage, stage
+from unbend.report import Deferred, Stage, stage
 from unbend.validation.arrays import check_distinct, class_numbers
 from unbend.validation.parameters import (
     COUNTS,
@@ -283,7 +283,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         with stage("coordinates"):
             embedding, placement = arrange_components(space, connection, results, self.isometric)
             k = max(self._preimage_count(found.rule), embedding.shape[1] + 1)
-            preimage = barycentric_preimage(space, embedding, k)
+            preimage = Deferred(partial(barycentric_preimage, space, embedding, k))
             embedding, component = embedding[inverse], connection.component[inverse]
             if landmarks is not None:
                 embedding, nearest = place_rows(rows, placement)

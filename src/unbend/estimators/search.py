@@ -163,7 +163,7 @@ class NeighborSearch:
             counts = counts[order] if isinstance(counts, np.ndarray) else counts
         first, inverse = order, rank
         neighbors, rule = self._neighbors(space, counts, len(everyone))
-        if np.any(neighbors.distances == 0):
+        if neighbors.distances.min(initial=np.inf) == 0:
             distinct, same = space.distinct()
             if len(distinct) < len(everyone):
                 self.check_rows(len(distinct))

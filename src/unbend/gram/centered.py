@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.sparse.linalg import LinearOperator
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import FloatArray, IntArray, map_parts, row_chunks
 from unbend.cached import cached_property
 from unbend.eigen.dense import eigenpairs_at_end
 from unbend.eigen.problem import DENSE_TOP_ROWS, Formable, SpectralProblem, Spectrum
@@ -36,6 +36,8 @@ UNCENTERED = 1e-20
 # Vectors up to which, and rows between which, one pass over the entries takes less time than BLAS,
 # which copies them; from there on its threads count.
 FEW_VECTORS, SMALL_ROWS, LARGE_ROWS = 12, 400, 4000
+# Columns of the matrix that a thread multiplies by BLAS, and bytes that it reads at once.
+PRODUCT_COLUMNS, CHUNK = 4096, 1 << 22
 
 
 class CenteredGram(ABC):
@@ -237,15 +239,19 @@ class FormedGram(CenteredGram):
 
     centered: FloatArray
     means: FloatArray
+    threads: int = 1
     # Up to here the first vectors would cost more than the one product that they save.
     plain_rows: ClassVar[int] = 2000
 
     @classmethod
-    def of(cls, similarities: FloatArray) -> "FormedGram":
+    def of(cls, similarities: FloatArray, threads: int = 1) -> "FormedGram":
         """Center similarities, in place."""
-        rows, own = similarities.mean(axis=1), similarities.diagonal().copy()
-        kernels.add_to_pairs(similarities, rows.mean() / 2.0 - rows)
-        return cls(similarities, own + own.mean() - 2.0 * rows)
+        n, own = len(similarities), similarities.diagonal().copy()
+        chunks = row_chunks(n, 8 * n, CHUNK)
+        means = map_parts(lambda some: similarities[some].mean(axis=1), chunks, threads)
+        rows = np.concatenate(means)
+        kernels.add_to_pairs(similarities, rows.mean() / 2.0 - rows, threads)
+        return cls(similarities, own + own.mean() - 2.0 * rows, threads)
 
     @property
     def n(self) -> int:
@@ -265,11 +271,21 @@ class FormedGram(CenteredGram):
     def _product(self, vectors: FloatArray) -> FloatArray:
         # The matrix is symmetric, and BLAS takes twice as long with few columns as with few rows.
         rows = np.ascontiguousarray(vectors.T)
-        if len(rows) > FEW_VECTORS or not SMALL_ROWS <= self.n <= LARGE_ROWS:
-            return np.asarray((rows @ self.centered).T)
         products = np.empty_like(rows)
-        kernels.few_products(self.centered, rows, products)
+        if len(rows) > FEW_VECTORS or not SMALL_ROWS <= self.n <= LARGE_ROWS:
+            self._multiply(rows, products)
+        else:
+            kernels.few_products(self.centered, rows, products, self.threads)
         return products.T
+
+    def _multiply(self, rows: FloatArray, products: FloatArray) -> None:
+        """Multiply by BLAS, columns of the matrix by threads: as many whatever their number."""
+        chunks = row_chunks(self.n, 1, PRODUCT_COLUMNS)
+
+        def multiply(some: slice) -> None:
+            np.matmul(rows, self.centered[:, some], out=products[:, some])
+
+        map_parts(multiply, chunks, self.threads)
 
     def form(self) -> FloatArray:
         """Copy the kernel."""

@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.special import expit
 
 from unbend._kernels import kernels
-from unbend.arrays import BoolArray, FloatArray, row_chunks, row_products
+from unbend.arrays import BoolArray, FloatArray, map_parts, row_chunks, row_products
 from unbend.cached import cached_property
 from unbend.gram.centered import FormedGram, centered_products
 from unbend.gram.distances import SimilaritySquares
@@ -72,7 +72,7 @@ class GaussianSimilarities:
         return np.exp(squares, out=squares)
 
 
-def gaussians_between(points: FloatArray, gamma: float) -> FloatArray | None:
+def gaussians_between(points: FloatArray, gamma: float, threads: int = 1) -> FloatArray | None:
     """Gaussians between all rows, by products; None where differences would be more accurate."""
     products = _products_of_near(points, gamma)
     if products is None:
@@ -81,7 +81,7 @@ def gaussians_between(points: FloatArray, gamma: float) -> FloatArray | None:
             return None
     # Squares are then differences of products: of equal rows zero to the bit.
     products *= 2.0 * gamma
-    kernels.gaussians(products)
+    kernels.gaussians(products, threads)
     return products
 
 
@@ -139,10 +139,10 @@ class Similarities:
             return self._call_kernel(new)
         return self._of_products(row_products(self.features(new), self._own.T))
 
-    def between(self) -> FloatArray:
+    def between(self, threads: int = 1) -> FloatArray:
         """Values between all fitted rows, (n, n)."""
         if self.kernel == "rbf":
-            values = gaussians_between(self.points, self.params["gamma"])
+            values = gaussians_between(self.points, self.params["gamma"], threads)
             return self(self.points) if values is None else values
         if self.kernel == "laplacian":
             return self(self.points)
@@ -360,14 +360,18 @@ def feature_squares(similarities: Similarities) -> tuple[FloatArray, SimilarityS
     return between, squares, exact
 
 
-def formed_gram(similarities: Similarities) -> tuple[FormedGram, SimilaritySquares] | None:
+def formed_gram(
+    similarities: Similarities, threads: int = 1
+) -> tuple[FormedGram, SimilaritySquares] | None:
     """Center the values of a Gaussian kernel; None where distances between rows would cancel."""
-    values = similarities.between()
+    values = similarities.between(threads)
+    chunks = row_chunks(len(values), 8 * len(values), 1 << 22)
+    least = min(map_parts(lambda some: float(values[some].min()), chunks, threads))
     # Values are one between equal rows.
-    if 2.0 * (1.0 - float(values.min())) * CANCELLED < 1.0:
+    if 2.0 * (1.0 - least) * CANCELLED < 1.0:
         return None
     squares = SimilaritySquares.of(values)
-    return FormedGram.of(values), squares
+    return FormedGram.of(values, threads), squares
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from unbend.graphs.readers import (
     neighbors_of_distinct,
     space_of_points,
 )
+from unbend.graphs.short_circuits import REMEDY, describe_short_circuits, judge_edges
 from unbend.neighbors.neighbors import Neighbors
 from unbend.neighbors.precomputed import GraphSpace
 from unbend.neighbors.space import Space
@@ -154,6 +155,9 @@ class Consistency:
         How the variance along each principal direction grows from n_neighbors to twice as many,
         as a power of that along the first: 1 along the data, 2 for curvature, 0 for noise. Not a
         number where it is not known.
+    short_circuits : int
+        Edges that jump between sheets of the data (`find_short_circuits` lists them); 0 where they
+        are not determined.
 
     Examples
     --------
@@ -176,6 +180,7 @@ class Consistency:
     hidden_by_size: FloatArray
     suggested: int | None
     growth: FloatArray
+    short_circuits: int = 0
 
     @property
     def connected(self) -> bool:
@@ -202,8 +207,7 @@ class Consistency:
     @property
     def passes(self) -> bool:
         """Whether nothing is wrong."""
-        flat = self.local_dimension == self.d
-        return self.connected and not len(self.thin) and not self.ruled_by_noise and flat
+        return not self.problems()
 
     def problems(self) -> list[str]:
         """Describe what is wrong; empty if nothing is."""
@@ -230,10 +234,17 @@ class Consistency:
                 f"power {self.growth[number - 1]:.1f} of that along the first (1 along the data, 2 "
                 f"for curvature), so the local dimension is {self.local_dimension}"
             )
+        if self.short_circuits:
+            found.append(describe_short_circuits(self.short_circuits))
         return found
 
     def advice(self) -> str:
-        """Recommend a dimension or a number of neighbours."""
+        """Recommend a dimension or a number of neighbours, or to remove short circuits."""
+        if not self.short_circuits:
+            return self._advise_sizes()
+        return REMEDY if len(self.problems()) == 1 else f"{REMEDY}; {self._advise_sizes()}"
+
+    def _advise_sizes(self) -> str:
         if self.local_dimension < self.d:
             return (
                 f"use d = {self.local_dimension}; LTSA and Hessian LLE with more would show the "
@@ -289,12 +300,13 @@ class Consistency:
 def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistency:
     """Check a data graph before its embedding is trusted (book section 4.1.4).
 
-    Four things must hold: the graph is connected; every neighbourhood spans d directions; these
+    Five things must hold: the graph is connected; every neighbourhood spans d directions; these
     grow with the neighbourhood as directions of the data do, and not as curvature does, which is
-    what d above the local dimension shows; and noise does not rule the neighbourhoods. The last
-    is judged by the variances of the neighbourhoods inside and outside their best d-planes and by
-    the extents of the data: where `hidden` is above one, local methods such as LTSA lose a
-    coordinate, whatever their solver.
+    what d above the local dimension shows; no edge jumps between sheets of the data
+    (`find_short_circuits`); and noise does not rule the neighbourhoods. The last is judged by the
+    variances of the neighbourhoods inside and outside their best d-planes and by the extents of the
+    data: where `hidden` is above one, local methods such as LTSA lose a coordinate, whatever their
+    solver.
 
     Parameters
     ----------
@@ -383,6 +395,7 @@ def _judge(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consis
         hidden_by_size=hidden_by_size,
         suggested=suggested,
         growth=growth_exponents(space, d, k),
+        short_circuits=len(judge_edges(space, neighbors, d)),
     )
 
 

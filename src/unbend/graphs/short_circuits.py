@@ -27,6 +27,8 @@ from unbend.validation.scalars import check_integer
 
 # Rounds of judgement, and edges that are printed.
 ROUNDS, SHOWN = 5, 10
+# What to do where a graph has short circuits.
+REMEDY = "use short_circuits='remove' of the method, or fewer neighbours"
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +197,13 @@ def find_short_circuits(
         found.d,
         found.undetermined,
     )
+
+
+def describe_short_circuits(count: int) -> str:
+    """Say that so many edges of a graph look like short circuits."""
+    if count == 1:
+        return "1 edge of the graph looks like a short circuit between sheets of the data"
+    return f"{count} edges of the graph look like short circuits between sheets of the data"
 
 
 def judge_edges(space: Space, neighbors: Neighbors, d: int | None = None) -> ShortCircuits:

@@ -59,10 +59,15 @@ def _numbers(weights: object) -> FloatArray:
         return np.full(0, np.nan)
 
 
+def _are_weights(weights: FloatArray) -> bool:
+    """Whether all are finite and none is negative; NaN is neither."""
+    return bool(weights.min(initial=0.0) >= 0 and weights.max(initial=0.0) < np.inf)
+
+
 def weights_of(distances: FloatArray, weight: Weight) -> FloatArray:
     """Apply a weight function, and check what it gives."""
     weights = _numbers(weight(distances))
-    if weights.shape != distances.shape or not np.all(np.isfinite(weights) & (weights >= 0)):
+    if weights.shape != distances.shape or not _are_weights(weights):
         raise ValueError(
             "the weight function must give one finite number that is not negative for each "
             "distance in the array it gets"

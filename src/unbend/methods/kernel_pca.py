@@ -7,6 +7,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray, copy_rows, row_chunks
 from unbend.eigen import Nystrom
+from unbend.estimators.embedding import threads_param
 from unbend.estimators.gram import ColumnInput, GramEmbedding, GramInput, similarity_columns
 from unbend.estimators.inputs import check_input, square_similarities
 from unbend.extension import Extension
@@ -23,6 +24,7 @@ from unbend.memory import reserve
 from unbend.neighbors import PointSpace, Space
 from unbend.preimage import FixedPoint, LazyRidge
 from unbend.validation.parameters import FUNCTION, MAPPING, NOTHING, Choice, Real, declare, param
+from unbend.validation.threads import threads
 
 # The parameters that each named kernel takes.
 KERNELS = {
@@ -111,6 +113,7 @@ class KernelPCA(GramEmbedding):
         "'rbf', the row whose image is nearest, by fixed-point iteration.",
     )
     alpha: float = param(1e-3, Real(0), help="Ridge of the regression of pre-images.")
+    n_jobs: int | None = threads_param()
     isometric: ClassVar[bool] = False
 
     def _build(self, X: Any) -> GramInput:
@@ -124,10 +127,11 @@ class KernelPCA(GramEmbedding):
                 given, squares, given.squares, space, dtype, attributes={"gamma_": None}
             )
         rows = check_input(self, X, reset=True)
-        points = copy_rows(rows, 1)
+        workers = threads(self.n_jobs)
+        points = copy_rows(rows, workers)
         gamma = self._gamma(points)
         similarities = Similarities.of(points, self.kernel, self._kernel_params(gamma), points)
-        gram, of_rows = _gram(similarities)
+        gram, of_rows = _gram(similarities, workers)
         space, linear = PointSpace(points), self.kernel == "linear"
         # Products of rows far from the origin would lose what their differences keep.
         distances = space.distances_of if linear else of_rows
@@ -220,7 +224,7 @@ class KernelPCA(GramEmbedding):
         return tags
 
 
-def _gram(similarities: Similarities) -> tuple[CenteredGram, FeatureDistances]:
+def _gram(similarities: Similarities, threads: int) -> tuple[CenteredGram, FeatureDistances]:
     """Gram matrix of the fitted rows in feature space, and squared distances of new samples."""
     points = similarities.points
     if similarities.kernel in ("linear", "cosine"):
@@ -231,7 +235,7 @@ def _gram(similarities: Similarities) -> tuple[CenteredGram, FeatureDistances]:
         return PointGram.of(features), of_rows
     n = len(points)
     reserve(16 * n * n, f"{n} x {n} kernel values", "use eigen_solver=Nystrom(500), or PCA")
-    if similarities.kernel == "rbf" and (found := formed_gram(similarities)):
+    if similarities.kernel == "rbf" and (found := formed_gram(similarities, threads)):
         return found[0], FeatureDistances(similarities, found[1])
     between, squares, exact = feature_squares(similarities)
     of_rows = FeatureDistances(similarities, squares, exact)

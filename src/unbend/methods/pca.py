@@ -8,10 +8,10 @@ from typing import Any, final
 import numpy as np
 from sklearn.decomposition import PCA as ScikitPCA
 
-from unbend.arrays import FloatArray, is_sparse
+from unbend.arrays import BLOCK_ROWS, FloatArray, is_sparse, map_parts, row_chunks
 from unbend.eigen import fix_signs
 from unbend.estimators.batches import open_batches
-from unbend.estimators.embedding import seed_param
+from unbend.estimators.embedding import seed_param, threads_param
 from unbend.estimators.inputs import check_input
 from unbend.estimators.linear import HELD_BYTES, LinearEmbedding, reference_features
 from unbend.extension import Linear, LinearInverse
@@ -28,7 +28,10 @@ from unbend.validation.parameters import (
 )
 from unbend.validation.random_state import generator
 from unbend.validation.scalars import check_integer, is_integer
+from unbend.validation.threads import threads
 
+# Bytes of rows that a thread works on at once.
+CHUNK = 1 << 22
 # Solvers that give the axes to rounding: the triangular factor of `fit_batches` does the same.
 DIRECT = ("auto", "full", "covariance_eigh")
 SCIKIT = ("full", "covariance_eigh", "arpack", "randomized")
@@ -117,6 +120,7 @@ class PCA(LinearEmbedding):
     tol: float = param(1e-10, Real(0), help="'em' and 'sensible' stop when an axis turns by less.")
     max_iter: int = param(5000, Integer(1), help="Iterations of 'em' and 'sensible' at most.")
     random_state: Any = seed_param("the iterative solvers")
+    n_jobs: int | None = threads_param()
 
     def fit(self, X: Any, y: None = None) -> "PCA":
         """Fit to the rows of X; sparse rows need 'auto', 'arpack' or 'covariance_eigh'.
@@ -125,18 +129,18 @@ class PCA(LinearEmbedding):
         """
         with self._fitting() as report:
             rows = check_input(self, X, reset=True, sparse=self.svd_solver in SPARSE)
-            d = self._axes_to_find(rows.shape)
+            d, workers = self._axes_to_find(rows.shape), threads(self.n_jobs)
             mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
             with stage("spectrum"):
                 note(solver=self.svd_solver)
                 centered, about_mean = self._center(rows, mean, d)
-                total = _total_variance(centered, mean)
+                total = _total_variance(centered, mean, workers)
                 found = self._axes(centered, d) if total > 0 else _no_axes(d, rows.shape[1])
                 found = self._cut(found)
                 note(rows=rows.shape[0], columns=rows.shape[1], iterations=found.iterations)
             with stage("coordinates"):
                 extension = Linear(mean, fix_signs(found.axes.T).T)
-                embedding = extension.place(centered) if about_mean else extension(rows)
+                embedding = _place(extension, centered if about_mean else rows, about_mean, workers)
                 found = found.measured(embedding)
         placed = embedding.astype(rows.dtype, copy=False)
         self._keep_axes(report, found, extension, total, rows.shape, placed)
@@ -253,12 +257,12 @@ class PCA(LinearEmbedding):
             if self.svd_solver not in EXACT_IF_DENSE or not (small or d == min(rows.shape)):
                 return rows.astype(np.float64, copy=False), False
             return self._center(rows.toarray(), mean, d)[0], False
-        centered = rows - mean
-        spread = np.sqrt(np.vdot(centered, centered) / centered.size)
+        workers = threads(self.n_jobs)
+        centered = _difference(rows, mean, workers)
+        spread = np.sqrt(_sum_of_squares(centered, workers) / centered.size)
         if np.abs(mean).max() > FAR * spread:
             # The mean of rows far from the origin is rounded: the rest would pass for a direction.
-            centered -= centered.mean(axis=0)
-            return centered, False
+            return _difference(centered, centered.mean(axis=0), workers), False
         return centered, True
 
     def _axes(self, centered: Any, d: int) -> PrincipalAxes:
@@ -270,7 +274,7 @@ class PCA(LinearEmbedding):
         if (solver in EXACT_IF_DENSE and not is_sparse(centered)) or (
             solver == "randomized" and small
         ):
-            return exact_axes(centered, d, rng)
+            return exact_axes(centered, d, rng, threads(self.n_jobs))
         if solver in SCIKIT:
             seed = int(rng.integers(2**31))
             peer = ScikitPCA(d, svd_solver=solver, random_state=seed).fit(centered)
@@ -302,11 +306,45 @@ def _axes_of_factor(factor: FloatArray, d: int) -> PrincipalAxes:
     return PrincipalAxes(axes[:d], singular[:d])
 
 
-def _total_variance(centered: Any, mean: FloatArray) -> float:
+def _chunks(rows: FloatArray) -> list[slice]:
+    """Blocks of rows that threads share, the same for any number of them."""
+    return row_chunks(len(rows), rows.itemsize * rows.shape[1], CHUNK, BLOCK_ROWS)
+
+
+def _is_small(rows: Any) -> bool:
+    """Whether rows are one block: calls for each would take longer than the arithmetic."""
+    return bool(rows.nbytes <= CHUNK)
+
+
+def _difference(rows: FloatArray, mean: FloatArray, workers: int) -> FloatArray:
+    """Rows − mean."""
+    if _is_small(rows):
+        return np.asarray(rows - mean)
+    result = np.empty(rows.shape, np.result_type(rows, mean))
+    map_parts(lambda some: np.subtract(rows[some], mean, out=result[some]), _chunks(rows), workers)
+    return result
+
+
+def _sum_of_squares(rows: FloatArray, workers: int) -> float:
+    if _is_small(rows):
+        return float(np.vdot(rows, rows))
+    parts = map_parts(lambda some: float(np.vdot(rows[some], rows[some])), _chunks(rows), workers)
+    return sum(parts)
+
+
+def _place(extension: Linear, rows: Any, centered: bool, workers: int) -> FloatArray:
+    """Coordinates of rows, or of centered ones, each independent of the others."""
+    place = extension.place if centered else extension
+    if is_sparse(rows) or _is_small(rows):
+        return place(rows)
+    return np.concatenate(map_parts(lambda some: place(rows[some]), _chunks(rows), workers))
+
+
+def _total_variance(centered: Any, mean: FloatArray, workers: int) -> float:
     """Sum of the variances of all columns; of sparse rows, which are not centered yet, too."""
     n = centered.shape[0]
     if not is_sparse(centered):
-        return float(np.vdot(centered, centered) / (n - 1))
+        return float(_sum_of_squares(centered, workers) / (n - 1))
     entries = centered.tocsc()
     stored = np.diff(entries.indptr)
     off = np.square(entries.data.astype(np.float64) - np.repeat(mean, stored)).sum()

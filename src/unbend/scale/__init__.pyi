@@ -18,6 +18,7 @@ class PCA(ExactEstimator):
     tol: float
     max_iter: int
     random_state: Any
+    n_jobs: int | None
     def __init__(
         self,
         n_components: Any = ...,
@@ -26,6 +27,7 @@ class PCA(ExactEstimator):
         tol: float = ...,
         max_iter: int = ...,
         random_state: Any = ...,
+        n_jobs: int | None = ...,
     ) -> None: ...
 
 class KernelPCA(SampledEstimator):
@@ -39,6 +41,7 @@ class KernelPCA(SampledEstimator):
     kernel_params: dict[str, Any] | None
     preimage: str
     alpha: float
+    n_jobs: int | None
     sample: int | None
     sampling: str
     held_out: int
@@ -55,6 +58,7 @@ class KernelPCA(SampledEstimator):
         kernel_params: dict[str, Any] | None = ...,
         preimage: str = ...,
         alpha: float = ...,
+        n_jobs: int | None = ...,
         sample: int | None = ...,
         sampling: str = ...,
         held_out: int = ...,

@@ -1,6 +1,6 @@
 """Properties of data measured for the suggestion of a method."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ from unbend.selection.trials import (
     continues,
     denoised_sample,
     try_charts,
+    usual_chart,
 )
 
 # Bounds between one answer and another. On the surfaces of `unbend.datasets`, at 1500
@@ -50,10 +51,10 @@ LAID_OUT, TOGETHER = 0.1, 0.3
 # Distance of neighbours from which on even the chart of least strain is folded: 0.5 and more where
 # noise or few rows join the sheets of a roll, 0.35 at most elsewhere.
 FOLDED = 0.45
-# The chart that is taken unless another differs from the reference by less than this share of what
+# The usual chart is taken unless another differs from the reference by less than this share of what
 # it differs by: the reference has errors of its own. Of 58 surfaces (`seen` and `fresh` from number
 # 1000 on) 55 charts are within a tenth of the best with a share of 0.8, 54 with 1, 53 with 0.6.
-USUAL, CLEARLY = "LTSA", 0.8
+CLEARLY = 0.8
 # Dimensions up to which charts are tried: neighbourhoods of more are as wide as the data.
 MOST_CHARTED = 4
 # Neighbours with which the surfaces were measured, and eigenvalues that are looked at.
@@ -108,6 +109,12 @@ class Findings:
         none were fitted.
     reference : ChartMisfit or None
         How well the chart of these rows does that keeps lengths best.
+    short_circuits : int
+        Edges of the graph of ten neighbours that jump between sheets; 0 where they are not
+        determined, or only some of the rows were measured.
+    undulating : bool
+        Whether the rows lie, without noise, on a sheet that rises and falls about a plane, so that
+        no chart keeps its lengths.
 
     Examples
     --------
@@ -137,6 +144,8 @@ class Findings:
     crossing: float = 0.0
     charts: Mapping[str, ChartMisfit] = field(default_factory=dict)
     reference: ChartMisfit | None = None
+    short_circuits: int = 0
+    undulating: bool = False
 
     @property
     def verdict(self) -> str:
@@ -197,12 +206,22 @@ class Findings:
 
     @property
     def chart(self) -> str | None:
-        """The usual chart, or one that lays the surface out clearly better; None without any."""
-        known = {name: one.error for name, one in self.charts.items() if np.isfinite(one.error)}
+        """The usual chart, or one that lays the surface out clearly better; None without any.
+
+        Of a sheet that undulates about a plane it is the plane.
+        """
+        if self.undulating:
+            return "PCA"
+        return self._clearly_nearest(usual_chart(self.dimension), self.charts)
+
+    def _clearly_nearest(self, usual: str, names: Iterable[str]) -> str | None:
+        """Return one of some charts: the usual one, unless another is clearly nearer."""
+        errors = {name: self.charts[name].error for name in names if name in self.charts}
+        known = {name: error for name, error in errors.items() if np.isfinite(error)}
         if not known:
             return None
         best = min(known, key=lambda name: known[name])
-        return best if known[best] < CLEARLY * known.get(USUAL, np.inf) else USUAL
+        return best if known[best] < CLEARLY * known.get(usual, np.inf) else usual
 
     @property
     def laid_out(self) -> bool:
@@ -216,6 +235,11 @@ class Findings:
     def folded(self) -> bool:
         """Whether even the chart that keeps lengths best folds: sheets are joined."""
         return self.reference is not None and self.reference.neighbors > FOLDED
+
+    @property
+    def steady_chart(self) -> str | None:
+        """Isomap, or PCA where it is clearly nearer: joined sheets have no tangent planes."""
+        return self._clearly_nearest("Isomap", ("Isomap", "PCA"))
 
     @property
     def noisy(self) -> bool:
@@ -240,7 +264,7 @@ def measure(
         report = None if apart else consistency(sample.space, d, k)
         variances = _variances(sample)
         most = high if is_narrow(low, high) else d
-        calm = _calm(sample, d, k)
+        calm, jumps = _calm(sample, d, k)
         surface = _surface(sample, d)
         shown = bool(surface.get("surface"))
         residuals = _residuals(sample, max(most + 1, PICTURE), calm)
@@ -268,6 +292,8 @@ def measure(
             crossing=crossing,
             charts=trials.charts,
             reference=trials.reference,
+            short_circuits=jumps if len(sample) == n else 0,
+            undulating=trials.undulating,
             **surface,
         )
 
@@ -307,16 +333,16 @@ def _crossing(sample: Sample, d: int, k: int) -> float:
     return float(np.mean(along < (1 - STEEP) * np.square(steps).sum(axis=2)))
 
 
-def _calm(sample: Sample, d: int, k: int) -> int:
-    """Return fewer neighbours than k where as many may jump between sheets.
+def _calm(sample: Sample, d: int, k: int) -> tuple[int, int]:
+    """Return fewer neighbours than k where as many may jump between sheets, and how many edges do.
 
     That would look like closed data. The edges tell a jump from an edge that closes a ring; where
     noise hides the difference, fewer neighbours are safe.
     """
     jumps = judge_edges(sample.space, sample.space.nearest(k), d)
     if not len(jumps) and not jumps.undetermined:
-        return k
-    return min(k, choose_number(sample.space, d).n_neighbors)
+        return k, 0
+    return min(k, choose_number(sample.space, d).n_neighbors), len(jumps)
 
 
 def _neighbors(data: Data, d: int, k: int) -> int:

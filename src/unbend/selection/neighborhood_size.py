@@ -12,6 +12,7 @@ from unbend.estimators.inputs import check_units
 from unbend.estimators.neighborhood import NeighborhoodEmbedding
 from unbend.estimators.search import Needs
 from unbend.graphs import components, consistency, geodesics, undirected
+from unbend.graphs.short_circuits import REMEDY, describe_short_circuits, judge_edges
 from unbend.neighborhood_sizes import choose_number
 from unbend.neighbors import PointSpace
 from unbend.progress import advance, monitoring
@@ -184,6 +185,9 @@ def _by_spectra(estimator: Any, points: FloatArray, d: int) -> NeighborsChoice:
         )
     else:
         reasons.append(f"{found.connecting} neighbours connect the graph")
+    jumps = len(judge_edges(space, space.nearest(k), d))
+    if jumps:
+        reasons.append(f"with {k} neighbours, {describe_short_circuits(jumps)}: {REMEDY}")
     tried = np.array([k]) if sizes is None else sizes.sizes
     scores = np.full(1, np.nan) if sizes is None else sizes.share
     return NeighborsChoice(k, found.connecting, tried, scores, "spectra", reasons)

@@ -76,9 +76,22 @@ def _unexplained(case: Case) -> str:
     return f"{counted(m, 'coordinate')} leave{'s' * (m == 1)} {share} of the geodesics unexplained"
 
 
+def _why_steady(case: Case) -> str:
+    """Say why the chart of joined sheets is the one that it is."""
+    if case.found.steady_chart == "PCA":
+        return "PCA averages over all rows"
+    return "Isomap with few neighbours joins the fewest"
+
+
 def _describe_charts(case: Case) -> str:
     """Say which charts were tried, and how far they are from the most rigid one."""
     tried = case.found.charts
+    if case.found.undulating:
+        return (
+            f"the rows rise and fall about a plane, without noise: {case.tried} shows it. Every "
+            f"chart strains the sheet, and {case.tried} differs by {tried['PCA'].error:.2g} of the "
+            "spread from the one that keeps lengths best"
+        )
     order = sorted(tried, key=lambda name: tried[name].error)
     errors = [f"{tried[name].error:.2g} ({name})" for name in order]
     nearest = "best" if case.tried == order[0] else f"about as well as {order[0]}"
@@ -153,6 +166,16 @@ RULES = (
         lambda case: (case.neighbor_embedding(), case.make("PCA"), case.make("Isomap")),
     ),
     Rule(
+        ("chart",),
+        lambda case: case.found.clustered and case.found.parts > 1 and case.found.kind != "graph",
+        lambda case: case.first(*("MetricMDS",) * case.small, "PCA", "LandmarkMDS"),
+        lambda case: (
+            f"{describe_clusters(case)}: no chart joins them, and this one keeps the distances "
+            "within and between them. Ask for a chart of the rows of each cluster"
+        ),
+        lambda case: (case.make("PCA"), case.make("DiffusionMaps")),
+    ),
+    Rule(
         ("picture", "chart"),
         lambda case: case.found.clustered,
         lambda case: case.make("DiffusionMaps"),
@@ -168,12 +191,13 @@ RULES = (
             and case.tried is not None
             and not case.found.closed
             and case.found.folded
+            and case.found.steady_chart is not None
         ),
-        lambda case: case.make("Isomap", n_neighbors="auto"),
+        lambda case: case.make_chart(case.found.steady_chart or ""),
         lambda case: (
             "no chart is right: even the one that keeps lengths best folds, since noise or too few "
-            "rows join sheets of the surface; Isomap with few neighbours joins the fewest. Use "
-            "more rows, or less noisy ones"
+            f"rows join sheets of the surface; {_why_steady(case)}. Use more rows, or less noisy "
+            "ones"
         ),
         lambda case: case.other_charts(),
     ),

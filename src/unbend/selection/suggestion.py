@@ -7,12 +7,13 @@ from typing import Any, get_args
 from sklearn.pipeline import make_pipeline
 
 from unbend.docstrings import complete_docstring
+from unbend.graphs.short_circuits import REMEDY, describe_short_circuits
 from unbend.neighbors import MetricName
 from unbend.prepare import Prepare
 from unbend.progress import advance
 from unbend.report import html_table
 from unbend.selection.case import Case, Purpose
-from unbend.selection.findings import Findings, measure
+from unbend.selection.findings import NEIGHBORS, Findings, measure
 from unbend.selection.inputs import PARAMETERS, open_data
 from unbend.selection.rules import decide, describe_clusters
 from unbend.validation.arrays import check_distinct
@@ -194,6 +195,9 @@ def _remarks(case: Case, method: Any, why: str) -> list[str]:
         )
     if found.clustered and "clusters" not in why:
         remarks.append(f"{describe_clusters(case)}: for_='clusters' separates them")
+    if found.short_circuits:
+        jumps = describe_short_circuits(found.short_circuits)
+        remarks.append(f"with {NEIGHBORS} neighbours, {jumps}: {REMEDY}")
     if type(method).__name__.startswith("Landmark"):
         remarks.append(f"{found.n} rows: landmarks, since n × n distances are many")
     return remarks

@@ -229,7 +229,7 @@ def column_spread(rows: FloatArray, step: int, sums: FloatArray, squares: FloatA
     squares[:] = np.square(differences).sum(axis=0)
 
 
-def gaussians(products: FloatArray) -> None:
+def gaussians(products: FloatArray, threads: int = 1) -> None:
     """Turn inner products p into exp(p_ij − (p_ii + p_jj) / 2), in place."""
     half = products.diagonal() / 2.0
     products -= half[:, None] + half
@@ -237,12 +237,14 @@ def gaussians(products: FloatArray) -> None:
     np.exp(products, out=products)
 
 
-def add_to_pairs(matrix: FloatArray, values: FloatArray) -> None:
+def add_to_pairs(matrix: FloatArray, values: FloatArray, threads: int = 1) -> None:
     """Add values[i] + values[j] to entry ij, in place."""
     matrix += values[:, None] + values
 
 
-def few_products(matrix: FloatArray, vectors: FloatArray, products: FloatArray) -> None:
+def few_products(
+    matrix: FloatArray, vectors: FloatArray, products: FloatArray, threads: int = 1
+) -> None:
     """Fill `products` (width, n) of a few vectors (width, n) with a symmetric matrix."""
     np.matmul(vectors, matrix, out=products)
 

@@ -1,0 +1,73 @@
+"""Sheets without noise that rise and fall about a plane: which chart is meant by them."""
+
+import numpy as np
+
+from unbend.arrays import FloatArray
+
+# Distance of a row from the denoised surface, relative to that between neighbours, up to which rows
+# are without noise: on surfaces for calibration 0.1 at most without noise, and 0.15 or more with
+# noise of a hundredth of the gap between sheets.
+STILL = 0.12
+# Difference of PCA from the chart that keeps lengths best, up to which a sheet lies along its
+# plane: graphs of functions have 0.02 at most, and arcs, rolls and tori 0.04 at least.
+ALONG_PLANE = 0.03
+# Strain that every chart has, relative to that difference: 0.35 or more of graphs of functions in
+# two or more dimensions, 0.06 at most of sheets that unroll without strain.
+STRAINED = 0.2
+# Share of the heights, from which on they are those of a bowl: 0.98 or more of spherical caps, 0.91
+# at most of others.
+BOWL = 0.95
+
+
+def is_undulating(surface: FloatArray, d: int, moved: float, bent: float, strain: float) -> bool:
+    """Whether a sheet undulates about a plane, which is then the natural chart.
+
+    Where a sheet unrolls without strain, the chart that keeps lengths is meant, and where it is a
+    bowl, the one that keeps lengths from its middle. Of an undulating sheet no chart keeps them.
+
+    Parameters
+    ----------
+    surface : array (m, c)
+        Rows without noise.
+    d : int
+        Dimension of the sheet. A curve keeps its lengths in one coordinate.
+    moved : float
+        Distance of the rows from the surface, relative to that between neighbours.
+    bent : float
+        Difference between the plane and the chart that keeps lengths best.
+    strain : float
+        Strain of the latter.
+
+    Examples
+    --------
+    >>> plane = np.random.default_rng(0).uniform(-1, 1, size=(300, 2))
+    >>> waves = np.column_stack((plane, 0.1 * np.sin(4 * plane[:, 0]) * np.cos(3 * plane[:, 1])))
+    >>> is_undulating(waves, 2, 0.0, 0.02, 0.01), is_undulating(waves, 2, 0.0, 0.02, 0.001)
+    (True, False)
+    >>> bowl = np.column_stack((plane, 0.1 * np.square(plane).sum(axis=1)))
+    >>> is_undulating(bowl, 2, 0.0, 0.02, 0.01)
+    False
+    """
+    if d == 1 or moved > STILL or bent > ALONG_PLANE or strain < STRAINED * bent:
+        return False
+    return bowl_share(surface, d) < BOWL
+
+
+def bowl_share(surface: FloatArray, d: int) -> float:
+    """Share of the heights over the best plane that are a function of the distance squared.
+
+    Examples
+    --------
+    >>> plane = np.random.default_rng(0).uniform(-1, 1, size=(300, 2))
+    >>> bowl = np.column_stack((plane, 0.1 * np.square(plane).sum(axis=1)))
+    >>> saddle = np.column_stack((plane, 0.1 * plane[:, 0] * plane[:, 1]))
+    >>> bool(bowl_share(bowl, 2) > 0.99), bool(bowl_share(saddle, 2) < 0.1)
+    (True, True)
+    """
+    centered = surface - surface.mean(axis=0)
+    axes = np.linalg.svd(centered, full_matrices=False)[2].T
+    ground, heights = centered @ axes[:, :d], centered @ axes[:, d:]
+    functions = np.column_stack((np.ones(len(ground)), ground, np.square(ground).sum(axis=1)))
+    rest = heights - functions @ np.linalg.lstsq(functions, heights, rcond=None)[0]
+    total = max(float(np.square(heights).sum()), np.finfo(float).tiny)
+    return 1 - float(np.square(rest).sum()) / total
