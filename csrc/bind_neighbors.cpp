@@ -37,16 +37,16 @@ void smallest(Matrix<Real> values, int threads, Filled<std::int32_t> indices, Fi
                      length(indices.shape(1)), threads, indices.data(), keys.data());
 }
 
-template <typename Number, typename Real>
-void rank(Matrix<Number> points, Matrix<double> queries, double scale,
+template <typename Number, typename Query, typename Real>
+void rank(Matrix<Number> points, Matrix<Query> queries, Vector<std::int32_t> rows, double scale,
           Matrix<std::int32_t> candidates, Matrix<Real> bounds, bool complete, int threads,
           Filled<std::int32_t> indices, Filled<double> distances,
           nb::ndarray<bool, nb::ndim<1>, nb::c_contig, nb::device::cpu> sure) {
     const unbend::Candidates<Real> given{candidates.data(), bounds.data(),
                                          length(candidates.shape(1)), complete};
     nb::gil_scoped_release release;
-    unbend::rank_all(points.data(), queries.data(), length(queries.shape(0)),
-                     length(points.shape(1)), scale, given, length(indices.shape(1)), threads,
+    const unbend::Queries<Query> asked{queries.data(), rows.data(), length(rows.shape(0))};
+    unbend::rank_all(points.data(), asked, length(points.shape(1)), scale, given, length(indices.shape(1)), threads,
                      indices.data(), distances.data(), sure.data());
 }
 
@@ -151,10 +151,10 @@ void bind_placement(nb::module_ &module) {
                nb::arg("placed").noconvert());
 }
 
-template <typename Number, typename Real>
+template <typename Number, typename Query, typename Real>
 void bind_rank(nb::module_ &module) {
-    module.def("rank", &rank<Number, Real>, nb::arg("points").noconvert(),
-               nb::arg("queries").noconvert(), nb::arg("scale"),
+    module.def("rank", &rank<Number, Query, Real>, nb::arg("points").noconvert(),
+               nb::arg("queries").noconvert(), nb::arg("rows").noconvert(), nb::arg("scale"),
                nb::arg("candidates").noconvert(), nb::arg("bounds").noconvert(),
                nb::arg("complete"), nb::arg("threads"), nb::arg("indices").noconvert(),
                nb::arg("distances").noconvert(), nb::arg("sure").noconvert());
@@ -164,8 +164,10 @@ template <typename Real>
 void bind_selection(nb::module_ &module) {
     module.def("smallest", &smallest<Real>, nb::arg("values").noconvert(), nb::arg("threads"),
                nb::arg("indices").noconvert(), nb::arg("keys").noconvert());
-    bind_rank<double, Real>(module);
-    bind_rank<float, Real>(module);
+    bind_rank<double, double, Real>(module);
+    bind_rank<double, float, Real>(module);
+    bind_rank<float, double, Real>(module);
+    bind_rank<float, float, Real>(module);
 }
 
 }  // namespace

@@ -34,9 +34,22 @@ UNBEND_INLINE inline Eight load_eight(const float *numbers) {
     return eight;
 }
 
+// GCC has it from its version 12 on.
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_assoc_barrier)
+#define UNBEND_HAS_BARRIER
+#endif
+#endif
+
 // Keeps a product apart from the sum it goes into: contracted to a * b + c it would round otherwise.
-UNBEND_INLINE inline void keep_rounded(Eight &product) {
+// Where no barrier is known, it goes through memory.
+UNBEND_INLINE inline Eight rounded(Eight product) {
+#if defined(UNBEND_HAS_BARRIER)
+    return __builtin_assoc_barrier(product);
+#else
     asm("" : "+m"(product));
+    return product;
+#endif
 }
 
 // Squared distance of two rows, always summed in the same order: 32 partial sums.
@@ -45,9 +58,7 @@ UNBEND_INLINE inline float key_of(const float *a, const float *b, std::int64_t c
     std::int64_t c = 0;
     const auto add = [&](int part) UNBEND_INLINE {
         const Eight difference = load_eight(a + c) - load_eight(b + c);
-        Eight square = difference * difference;
-        keep_rounded(square);
-        parts[part] = parts[part] + square;
+        parts[part] = parts[part] + rounded(difference * difference);
         c += lane_columns;
     };
     while (c + 4 * lane_columns <= columns)

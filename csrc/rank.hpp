@@ -73,24 +73,36 @@ UNBEND_INLINE inline bool rank_candidates(const Number *points, const double *qu
     return candidates.complete || candidates.bounds[first + candidates.length - 1] > nearest.reach();
 }
 
-// The k nearest candidates of each query, to (queries, k) arrays, and whether they are sure. Points
-// of single precision give the distances of the same numbers in double precision.
-template <typename Number, typename Real>
-void rank_all(const Number *points, const double *queries, std::int64_t count,
-              std::int64_t columns, double scale, const Candidates<Real> &candidates,
-              std::int64_t k, int threads, std::int32_t *indices, double *distances, bool *sure) {
+// Some of the rows of `numbers`, which may be the points themselves.
+template <typename Number>
+struct Queries {
+    const Number *numbers;
+    const std::int32_t *rows;
+    std::int64_t count;
+};
+
+// The k nearest candidates of each query, to its row of (all rows, k) arrays, and whether they are
+// sure. Numbers of single precision give the distances of the same numbers in double precision.
+template <typename Number, typename Query, typename Real>
+void rank_all(const Number *points, const Queries<Query> &queries, std::int64_t columns,
+              double scale, const Candidates<Real> &candidates, std::int64_t k, int threads,
+              std::int32_t *indices, double *distances, bool *sure) {
     struct Workspace {
-        explicit Workspace(std::int64_t k, int columns)
-            : slots(Nearest<Euclidean>::room(k)),
-              nearest(slots.data(), k, (columns + 8) * same_root) {}
+        Workspace(std::int64_t k, std::int64_t columns)
+            : slots(Nearest<Euclidean>::room(k)), query(columns),
+              nearest(slots.data(), k, static_cast<double>(columns + 8) * same_root) {}
         std::vector<Candidate> slots;
+        std::vector<double> query;
         Nearest<Euclidean> nearest;
     };
-    run_blocks(0, count, 16, threads, [&] { return Workspace(k, columns); },
+    run_blocks(0, queries.count, 16, threads, [&] { return Workspace(k, columns); },
                [&](Workspace &own, std::int64_t i) UNBEND_INLINE {
-                   sure[i] = rank_candidates(points, queries + i * columns, columns, scale,
-                                             candidates, i, own.nearest);
-                   own.nearest.write(1 / scale, indices + i * k, distances + i * k);
+                   const std::int64_t row = queries.rows[i];
+                   const Query *query = queries.numbers + row * columns;
+                   for (std::int64_t c = 0; c < columns; ++c) own.query[c] = query[c];
+                   sure[i] = rank_candidates(points, own.query.data(), columns, scale, candidates,
+                                             i, own.nearest);
+                   own.nearest.write(1 / scale, indices + row * k, distances + row * k);
                });
 }
 

@@ -164,6 +164,31 @@ void check_smallest(std::int64_t columns, std::int64_t k) {
     }
 }
 
+// Rows that are asked for in any order get the answers of all, numbers of single precision too.
+void check_rank_of_rows(const std::vector<double> &points, std::int64_t n, std::int64_t columns) {
+    const std::int64_t k = 3;
+    const std::vector<float> single(points.begin(), points.end());
+    const std::vector<double> same(single.begin(), single.end());
+    std::vector<std::int32_t> rows(n), candidates(n * n);
+    for (std::int32_t j = 0; j < n; ++j) rows[j] = j;
+    for (std::int64_t e = 0; e < n * n; ++e) candidates[e] = rows[e % n];
+    const std::vector<float> bounds(n * n, 0.0f);
+    const Candidates<float> all{candidates.data(), bounds.data(), n, true};
+    std::vector<std::int32_t> expected(n * k), found(n * k, -1);
+    std::vector<double> away(n * k), found_away(n * k, -1.0);
+    const std::unique_ptr<bool[]> sure(new bool[n]);
+    rank_all(same.data(), Queries<double>{same.data(), rows.data(), n}, columns, 0.5, all, k, 2,
+             expected.data(), away.data(), sure.get());
+    const std::vector<std::int32_t> some{7, 2};
+    rank_all(single.data(), Queries<float>{single.data(), some.data(), 2}, columns, 0.5, all, k, 1,
+             found.data(), found_away.data(), sure.get());
+    for (std::int64_t e = 0; e < n * k; ++e) {
+        const bool asked = e / k == 7 || e / k == 2;
+        assert(found[e] == (asked ? expected[e] : -1));
+        assert(found_away[e] == (asked ? away[e] : -1.0));
+    }
+}
+
 void check_rank() {
     const std::int64_t n = 40, columns = 37, k = 4;
     const std::vector<double> points = draw(n * columns, 1);
@@ -172,13 +197,16 @@ void check_rank() {
     std::vector<double> bounds(n, 0.0), distances(k);
     bool sure = false;
     const Candidates<double> all{everyone.data(), bounds.data(), n, true};
-    rank_all(points.data(), points.data(), 1, columns, 1.0, all, k, 1, indices.data(),
-             distances.data(), &sure);
+    const std::int32_t first = 0;
+    const Queries<double> query{points.data(), &first, 1};
+    rank_all(points.data(), query, columns, 1.0, all, k, 1, indices.data(), distances.data(),
+             &sure);
     assert(sure && indices[0] == 0 && distances[0] == 0 && distances[1] <= distances[2]);
     const Candidates<double> few{everyone.data(), bounds.data(), n / 2, false};
-    rank_all(points.data(), points.data(), 1, columns, 1.0, few, k, 1, indices.data(),
-             distances.data(), &sure);
+    rank_all(points.data(), query, columns, 1.0, few, k, 1, indices.data(), distances.data(),
+             &sure);
     assert(!sure);
+    check_rank_of_rows(points, n, columns);
 }
 
 void check_graphs() {

@@ -44,6 +44,7 @@ def unfold_in_span(
     nu: float | None = None,
     tolerance: float = 1e-6,
     rng: np.random.Generator | None = None,
+    threads: int = 1,
 ) -> Unfolding:
     """Maximise the variance over kernels Q L Q' with given columns Q.
 
@@ -63,11 +64,11 @@ def unfold_in_span(
     _reserve(edges, columns.shape[1], rank)
     basis = orthonormal_basis(columns)
     ask()
-    whole = SubspaceEdges.of(scaled, basis)
+    whole = SubspaceEdges.of(scaled, basis, threads)
     ask()
     rng = np.random.default_rng(0) if rng is None else rng
     rank = min(basis.shape[1], rank)
-    start = basis.T @ landmark_isomap(scaled, rank, rng)
+    start = basis.T @ landmark_isomap(scaled, rank, rng, threads)
     slack = _span_slack(whole, start) if slack is None else slack
     relaxation = relaxation_of(whole, constraint, slack, None if nu is None else nu * size)
     count = min(edges.m, FIRST_EDGES * basis.shape[1])

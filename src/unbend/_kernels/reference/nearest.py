@@ -101,6 +101,7 @@ def smallest(values: FloatArray, threads: int, indices: IntArray, keys: FloatArr
 def rank(
     points: FloatArray,
     queries: FloatArray,
+    rows: IntArray,
     scale: float,
     candidates: IntArray,
     bounds: FloatArray,
@@ -110,21 +111,22 @@ def rank(
     distances: FloatArray,
     sure: BoolArray,
 ) -> None:
-    """Fill (m, k) arrays with the nearest candidates by their distances from differences.
+    """Find the nearest candidates of some rows of the queries by distances from differences.
 
-    `bounds`, ascending, are lower bounds of the squared distances times scale²; a query is
-    sure if they prove that no other row is nearer, or if the candidates are `complete`.
+    They are written to the same rows of (m, k) arrays. `bounds`, ascending, are lower bounds of
+    the squared distances times scale²; a query is sure if they prove that no other row is nearer,
+    or if the candidates are `complete`.
     """
     k = indices.shape[1]
-    for rows in row_chunks(len(queries), 16 * candidates.shape[1] * points.shape[1]):
-        differences = (points[candidates[rows]] - queries[rows, None]) * scale
-        squares = sum_of_squares(differences)
-        order = np.lexsort((candidates[rows], np.sqrt(squares)), axis=1)[:, :k]
-        indices[rows] = np.take_along_axis(candidates[rows], order, axis=1)
+    for chunk in row_chunks(len(rows), 16 * candidates.shape[1] * points.shape[1]):
+        asked, some = queries[rows[chunk]].astype(np.float64), candidates[chunk]
+        squares = sum_of_squares((points[some] - asked[:, None]) * scale)
+        order = np.lexsort((some, np.sqrt(squares)), axis=1)[:, :k]
+        indices[rows[chunk]] = np.take_along_axis(some, order, axis=1)
         nearest = np.take_along_axis(squares, order, axis=1)
-        distances[rows] = np.sqrt(nearest) / scale
+        distances[rows[chunk]] = np.sqrt(nearest) / scale
         beyond = nearest[:, -1] * (1 + 4 * np.finfo(np.float64).eps * (points.shape[1] + 9))
-        sure[rows] = complete | (bounds[rows, -1] > beyond)
+        sure[chunk] = complete | (bounds[chunk, -1] > beyond)
 
 
 def count_nearer(

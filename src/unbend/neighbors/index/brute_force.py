@@ -48,8 +48,6 @@ BLOCK = 24
 WORK = 4e9
 # Bytes of rows that are centred at once: new memory for all of them costs more than the arithmetic.
 CENTERED = 1 << 21
-# Bytes of queries that are ranked at once, if they are copied.
-RANKED = 1 << 23
 # Columns from which on all products of few rows are BLAS's: panels of longer rows leave the cache.
 # 400 rows of 1000, 4000 and 10 304 columns take 4.1, 12 and 26 ms so, and 3.9, 18 and 66 in panels.
 LONG_ROWS = 2000
@@ -143,15 +141,16 @@ class Cloud:
     ) -> tuple[IntArray, FloatArray]:
         """Find the k nearest of each query's candidates, sorted by distance, ties by index."""
         nearest = np.empty((len(queries), k), dtype=np.int32)
-        queries = np.ascontiguousarray(queries, dtype=np.float64)
+        queries, everyone = np.ascontiguousarray(queries), np.arange(len(queries), dtype=np.int32)
         away, bounds = np.empty(nearest.shape), np.zeros(candidates.shape)
         sure = np.empty(len(queries), dtype=np.bool_)
         # Squared distances of far queries must not overflow either.
         farthest = float(np.abs(queries / 2 - self.center / 2).max())
         scale = min(self.scale, _scale(farthest))
         kernels.rank(
-            self.points, queries, scale, candidates, bounds, True, threads, nearest, away, sure
-        )
+            self.points, queries, everyone, scale, candidates, bounds, True, threads, nearest,
+            away, sure,
+        )  # fmt: skip
         return nearest, away
 
     def round_panels(self, points: FloatArray, dtype: type[np.floating]) -> "RoundedPanels":
@@ -344,7 +343,7 @@ def _search(
                     found = _candidates_of_queries(
                         cloud, queries, itself, unsure, dtype, k + SPARE, threads
                     )
-                unsure = rank(cloud, queries, unsure, found, k, threads, indices, distances)
+                unsure = rank(cloud, queries, unsure, found, threads, indices, distances)
     _compare_all(cloud, queries, itself, unsure, threads, indices, distances)
     return indices, distances
 
@@ -418,7 +417,6 @@ def rank(
     queries: FloatArray,
     some: IntArray,
     found: Lists,
-    k: int,
     threads: int,
     indices: IntArray,
     distances: FloatArray,
@@ -426,23 +424,10 @@ def rank(
     """Write the nearest candidates of some queries, and return the queries that are not sure."""
     keys, candidates = found
     sure = np.empty(len(some), dtype=np.bool_)
-    everyone = len(some) == len(queries) and np.array_equal(some, np.arange(len(some)))
-    if everyone and queries.dtype == np.float64:
-        # All of them, in their order: nothing is copied.
-        kernels.rank(
-            cloud.points, np.ascontiguousarray(queries), cloud.scale, candidates, keys, False,
-            threads, indices, distances, sure,
-        )  # fmt: skip
-        return some[~sure]
-    for rows in row_chunks(len(some), 8 * queries.shape[1], RANKED):
-        nearest = np.empty((rows.stop - rows.start, k), dtype=np.int32)
-        away = np.empty(nearest.shape)
-        lists = candidates[rows], keys[rows]
-        asked = queries[some[rows]].astype(np.float64, copy=False)
-        kernels.rank(
-            cloud.points, asked, cloud.scale, *lists, False, threads, nearest, away, sure[rows]
-        )
-        indices[some[rows]], distances[some[rows]] = nearest, away
+    kernels.rank(
+        cloud.points, np.ascontiguousarray(queries), some.astype(np.int32), cloud.scale,
+        candidates, keys, False, threads, indices, distances, sure,
+    )  # fmt: skip
     return some[~sure]
 
 

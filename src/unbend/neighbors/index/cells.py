@@ -32,7 +32,7 @@ KEPT, FEWER = 0.95, 16
 # first 23 candidates contain 0.998 of 15 neighbours.
 ENOUGH = 0.9
 # Bytes of rows that are projected at once: the working set of larger blocks leaves the cache.
-MAPPED = 1 << 23
+MAPPED = 1 << 22
 # Rows with norms beyond this multiple of the median are outliers, ignored for the axes.
 FARTHEST = 64.0
 # Rows of the sample for each centre, and steps of k-means.

@@ -202,7 +202,7 @@ class NNDescent:
         near[few] = 0
         indices, distances = np.empty((len(rows), k), dtype=np.int32), np.empty((len(rows), k))
         everyone = np.arange(len(rows))
-        rank(cloud, rows, everyone, (keys, near), k, self.threads, indices, distances)
+        rank(cloud, rows, everyone, (keys, near), self.threads, indices, distances)
         if len(few):
             indices[few], distances[few] = cloud.nearest_of(rows[few], k, self.threads)
         return indices, distances
@@ -289,7 +289,7 @@ class _Lists:
         rows, full = self.order[places[few]], places[~few]
         near = self.order.astype(np.int32)[near[~few]]
         found = self._bounds(self.keys[full]), near
-        rank(cloud, cloud.points, self.order[full], found, k, self.threads, indices, distances)
+        rank(cloud, cloud.points, self.order[full], found, self.threads, indices, distances)
         if len(rows):
             # Their cells have fewer rows than a list.
             exact = cloud.nearest_of(cloud.points[rows], k + 1, self.threads)
