@@ -45,12 +45,13 @@ class PairRows {
         }
         std::int64_t lost = 0;
 #pragma omp simd reduction(+ : lost)
-        for (std::int64_t j = 0; j < size; ++j)
-            lost += !(distance[j] >= least_square && distance[j] <= largest_square);
-#pragma omp simd
-        for (std::int64_t j = 0; j < size; ++j) distance[j] = std::sqrt(distance[j]);
-        if (lost)
-            for (std::int64_t j = 0; j < size; ++j) distance[j] = scaled(i, column + j);
+        for (std::int64_t j = 0; j < size; ++j) {
+            distance[j] = std::sqrt(distance[j]);
+            lost += is_lost(distance[j]);
+        }
+        // Only those: each distance follows from its two rows alone, so that equal rows have equal ones.
+        for (std::int64_t j = 0; lost && j < size; ++j)
+            if (is_lost(distance[j])) distance[j] = scaled(i, column + j);
     }
 
     // Calls visit(i, column, size) for the pairs of a strip, in an order that does not depend on threads.
@@ -67,8 +68,10 @@ class PairRows {
     }
 
   private:
-    // Squares that have not lost digits to underflow, and have not overflowed.
-    static constexpr double least_square = 1e-290, largest_square = 1e300;
+    // Whether the square has lost digits to underflow, or overflowed.
+    UNBEND_INLINE static bool is_lost(double distance) {
+        return !(distance >= 1e-145 && distance <= 1e150);
+    }
 
     // The distance by differences relative to the largest.
     double scaled(std::int64_t i, std::int64_t j) const {

@@ -36,6 +36,17 @@ def test_distances_of_pairs_equal_the_twin(native, dtype, rng, n, d):
         np.testing.assert_array_equal(other, found[0])
 
 
+@LAW
+@given(rngs, st.integers(3, 200), st.integers(1, 9))
+def test_equal_rows_have_equal_distances_to_every_other(native, rng, n, d):
+    rows = rng.normal(size=(n, d))
+    rows[n // 2] = rows[0]
+    whole = np.zeros((n, n))
+    whole[np.triu_indices(n, 1)] = distances(native, rows, np.float64)
+    whole += whole.T
+    np.testing.assert_array_equal(whole[0], whole[n // 2])
+
+
 @pytest.mark.parametrize("exponent", [-200, -160, 160, 300])
 def test_squares_of_distances_may_be_out_of_range(native, exponent):
     rows = np.random.default_rng(0).normal(size=(40, 3))
