@@ -260,7 +260,11 @@ class DenseCurvature:
             products = (edges.vectors[rows, :, None] * scaled[:, None, :]).reshape(-1, size)
             return np.asarray(products.T @ products)
 
-        for part in map_in_team(squares, row_chunks(len(roots), 8 * size, CHUNK), edges.threads):
-            matrix += part
-        ask()
+        # As many parts at a time as there are threads: each is as large as the matrix.
+        chunks = row_chunks(len(roots), 8 * size, CHUNK)
+        for first in range(0, len(chunks), edges.threads):
+            some = chunks[first : first + edges.threads]
+            for part in map_in_team(squares, some, edges.threads):
+                matrix += part
+            ask()
         return matrix

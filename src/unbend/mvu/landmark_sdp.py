@@ -61,7 +61,7 @@ def unfold_in_span(
     """
     scaled, size = edges.normalize()
     rank = min(columns.shape[1], max(dimensions, 2) + SPARE)
-    _reserve(edges, columns.shape[1], rank)
+    _reserve(edges, columns.shape[1], rank, threads)
     basis = orthonormal_basis(columns)
     ask()
     whole = SubspaceEdges.of(scaled, basis, threads)
@@ -97,9 +97,9 @@ def _span_slack(edges: SubspaceEdges, start: FloatArray) -> float:
     return slack
 
 
-def _reserve(edges: Edges, p: int, rank: int) -> None:
+def _reserve(edges: Edges, p: int, rank: int, threads: int) -> None:
     """Reserve memory for the basis, its differences at the edges, and the Newton matrix."""
-    size = 8 * (3 * edges.n * p + edges.m * p + 3 * (p * rank) ** 2)
+    size = 8 * (3 * edges.n * p + edges.m * p + (2 + threads) * (p * rank) ** 2)
     reserve(size, f"the basis of {p} landmarks and its Newton matrix", "use fewer landmarks")
 
 
