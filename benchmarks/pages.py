@@ -59,6 +59,7 @@ def two_threads(found: dict[str, Any]) -> str:
         "two threads",
         "gain",
         "undivided, bound",
+        "two processes",
         "stages that gain less",
     ]
     rows = []
@@ -78,6 +79,7 @@ def two_threads(found: dict[str, Any]) -> str:
                 f"{one['two']:.2f} s",
                 f"{one['speedup']:.2f} ×",
                 f"{100 * one['undivided']:.0f} %, {2 / (1 + one['undivided']):.2f} ×",
+                f"{one['copies']:.2f} ×",
                 shown,
             ]
         )

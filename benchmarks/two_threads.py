@@ -6,10 +6,13 @@ second. BLAS has one thread, whose waiting would count as work, but where it is 
 the report with one thread and with two, and `undivided`, the share of the CPU time with two threads
 that the calling thread has beyond its half. It bounds the gain (Amdahl: 2 / (1 + share)), and other
 work on the machine does not change it, as it does the wall time. `cores` is CPU over wall time of
-the best run with two threads. Writes `two_threads.json`, method by method. Needs an idle machine.
+the best run with two threads. `copies` is the other bound: twice the wall time of a fit with one
+thread over that of one beside a second process that does the same, with which it shares memory
+and cache, but no work. Writes `two_threads.json`, method by method. Needs an idle machine.
 """
 
 import json
+import multiprocessing
 import sys
 import time
 import warnings
@@ -67,6 +70,31 @@ def fit_once(entry: Entry, arguments: Any, threads: int) -> Run:
     return wall, cpu, own, stages
 
 
+def fit_until(name: str, rows: int, ready: Any, done: Any) -> None:
+    """Fit with one thread over and over, in a process of its own."""
+    warnings.simplefilter("ignore")
+    entry = ENTRIES[name]
+    arguments = data_of(entry)[0](rows)
+    fit_once(entry, arguments, 1)
+    ready.set()
+    while not done.is_set():
+        fit_once(entry, arguments, 1)
+
+
+def time_beside_copy(entry: Entry, arguments: Any, rows: int, rounds: int) -> float:
+    """Wall seconds of a fit with one thread while a copy of it runs in another process."""
+    context = multiprocessing.get_context("spawn")
+    ready, done = context.Event(), context.Event()
+    copy = context.Process(target=fit_until, args=(entry.name, rows, ready, done), daemon=True)
+    copy.start()
+    try:
+        ready.wait()
+        return min(fit_once(entry, arguments, 1)[0] for _ in range(rounds))
+    finally:
+        done.set()
+        copy.join()
+
+
 def measure(entry: Entry, rows: int) -> dict[str, Any]:
     """Fit in turns with one thread and with two."""
     arguments = data_of(entry)[0](rows)
@@ -80,6 +108,7 @@ def measure(entry: Entry, rows: int) -> dict[str, Any]:
             rounds = 2
     one, two = (min(found, key=lambda run: run[0]) for found in runs.values())
     gain = one[0] / two[0]
+    beside = time_beside_copy(entry, arguments, rows, rounds)
     stages = {
         name: [round(seconds, 3), round(two[3].get(name, 0.0), 3)]
         for name, seconds in one[3].items()
@@ -92,6 +121,7 @@ def measure(entry: Entry, rows: int) -> dict[str, Any]:
         "speedup": round(gain, 3),
         "cores": round(two[1] / two[0], 2),
         "undivided": round(max(0.0, 2 * two[2] / two[1] - 1), 3),
+        "copies": round(2 * one[0] / beside, 2),
         "stages": stages,
     }
 
@@ -119,7 +149,7 @@ def main() -> None:
             print(
                 f"{name:<22}{found['rows']:>8} {found['one']:8.3f} s {found['two']:8.3f} s "
                 f"{found['speedup']:6.2f}x  {found['cores']} cores, undivided "
-                f"{found['undivided']:.0%}  {found['stages']}",
+                f"{found['undivided']:.0%}, copies {found['copies']}x  {found['stages']}",
                 flush=True,
             )
 

@@ -51,6 +51,7 @@ void bind_layout(nanobind::module_ &module);
 void bind_local(nanobind::module_ &module);
 void bind_moments(nanobind::module_ &module);
 void bind_neighbors(nanobind::module_ &module);
+void bind_pairs(nanobind::module_ &module);
 void bind_paths(nanobind::module_ &module);
 void bind_products(nanobind::module_ &module);
 void bind_ranks(nanobind::module_ &module);

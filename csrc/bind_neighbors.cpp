@@ -14,6 +14,7 @@
 #include "rank.hpp"
 #include "select.hpp"
 #include "spanning_trees.hpp"
+#include "spatial_order.hpp"
 
 namespace nb = nanobind;
 
@@ -25,6 +26,7 @@ template <typename Scalar>
 using Matrix = nb::ndarray<const Scalar, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <typename Scalar>
 using Filled = nb::ndarray<Scalar, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Order = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 std::int64_t length(std::size_t size) { return static_cast<std::int64_t>(size); }
 
@@ -48,10 +50,10 @@ void rank(Matrix<Number> points, Matrix<Query> queries, Vector<std::int32_t> row
                      indices.data(), distances.data(), sure.data());
 }
 
-template <typename Scalar>
-nb::ndarray<nb::numpy, Scalar, nb::ndim<1>> owned(std::vector<Scalar> &&numbers) {
-    auto *kept = new std::vector<Scalar>(std::move(numbers));
-    nb::capsule owner(kept, [](void *p) noexcept { delete static_cast<std::vector<Scalar> *>(p); });
+template <typename Numbers>
+nb::ndarray<nb::numpy, typename Numbers::value_type, nb::ndim<1>> owned(Numbers &&numbers) {
+    auto *kept = new Numbers(std::move(numbers));
+    nb::capsule owner(kept, [](void *p) noexcept { delete static_cast<Numbers *>(p); });
     return {kept->data(), {kept->size()}, owner};
 }
 
@@ -68,13 +70,13 @@ nb::tuple both_ways(Vector<std::int64_t> row, Vector<std::int32_t> column, Vecto
 }
 
 nb::tuple merge_directions(Vector<std::int64_t> row, Vector<std::int32_t> column,
-                           Vector<double> value, int how) {
+                           Vector<double> value, int how, int threads) {
     if (how < 0 || how > 2) throw std::invalid_argument("directions are merged in three ways");
     unbend::Compressed<double> result;
     {
         nb::gil_scoped_release release;
         result = unbend::merge_directions(length(row.shape(0)) - 1, row.data(), column.data(),
-                                          value.data(), static_cast<unbend::Merge>(how));
+                                          value.data(), static_cast<unbend::Merge>(how), threads);
     }
     return nb::make_tuple(owned(std::move(result.row)), owned(std::move(result.column)),
                           owned(std::move(result.value)));
@@ -126,6 +128,22 @@ void combine_rows(Matrix<double> values, Matrix<std::int32_t> near, Matrix<doubl
 }
 
 template <typename Number>
+void spatial_order(Matrix<Number> points, int threads, Order order) {
+    if (points.shape(0) != order.shape(0) || points.shape(0) == 0 || points.shape(1) == 0)
+        throw std::invalid_argument("the order needs a place for each of the points");
+    nb::gil_scoped_release release;
+    unbend::SpatialOrder<Number>(points.data(), length(points.shape(0)), length(points.shape(1)),
+                                 threads)
+        .run(order.data());
+}
+
+template <typename Number>
+void bind_spatial_order(nb::module_ &module) {
+    module.def("spatial_order", &spatial_order<Number>, nb::arg("points").noconvert(),
+               nb::arg("threads"), nb::arg("order").noconvert());
+}
+
+template <typename Number>
 void bind_placement(nb::module_ &module) {
     module.def("place_barycentric", &place_barycentric<Number>, nb::arg("points").noconvert(),
                nb::arg("values").noconvert(), nb::arg("queries").noconvert(),
@@ -160,7 +178,7 @@ void bind_neighbors(nb::module_ &module) {
     module.def("both_ways", &both_ways, nb::arg("row"), nb::arg("column"), nb::arg("value"),
                nb::arg("absent"));
     module.def("merge_directions", &merge_directions, nb::arg("row"), nb::arg("column"),
-               nb::arg("value"), nb::arg("how"));
+               nb::arg("value"), nb::arg("how"), nb::arg("threads") = 1);
     module.def("components", &components, nb::arg("row"), nb::arg("column"),
                nb::arg("labels").noconvert());
     module.def("spanning_trees", &spanning_trees, nb::arg("indices").noconvert(),
@@ -171,6 +189,8 @@ void bind_neighbors(nb::module_ &module) {
     module.def("combine_rows", &combine_rows, nb::arg("values").noconvert(),
                nb::arg("near").noconvert(), nb::arg("weights").noconvert(), nb::arg("threads"),
                nb::arg("sums").noconvert());
+    bind_spatial_order<float>(module);
+    bind_spatial_order<double>(module);
     module.def("barycentric_weights", &barycentric_weights, nb::arg("coordinates").noconvert(),
                nb::arg("reg"), nb::arg("threads"), nb::arg("weights").noconvert());
 }

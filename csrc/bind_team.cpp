@@ -1,7 +1,7 @@
 #include <memory>
 
 #include "bind.hpp"
-#include "team.hpp"
+#include "poll.hpp"
 
 namespace unbend {
 
@@ -42,4 +42,15 @@ void bind_team(nanobind::module_ &module) {
             "__exit__",
             [](KeptTeam &team, nb::object, nb::object, nb::object) { team.exit(); },
             nb::arg("kind").none(), nb::arg("error").none(), nb::arg("traceback").none());
+    // Python functions that spend their time without the interpreter's lock.
+    module.def(
+        "run_parts",
+        [](nb::callable function, std::int64_t count, int threads) {
+            nb::gil_scoped_release release;
+            unbend::run_tasks(count, threads, [] { return 0; }, [&](int &, std::int64_t part) {
+                nb::gil_scoped_acquire acquire;
+                function(part);
+            });
+        },
+        nb::arg("function"), nb::arg("count"), nb::arg("threads"));
 }

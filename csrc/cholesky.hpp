@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -68,7 +67,7 @@ class Factorisation {
         : shape_(*structure), graph_(graph), entries_(values), shift_(shift),
           threads_(shape_.total > worth_starting ? limit_threads(threads) : 1), poller_(poll),
           parity_(shape_.supernodes(), 0), update_(shape_.supernodes(), nullptr),
-          owned_(shape_.supernodes()), diagonal_(shape_.n, 0.0), finished_(shape_.supernodes(), 0) {
+          owned_(shape_.supernodes()), diagonal_(shape_.n, 0.0) {
         if (graph.n != shape_.n) throw std::invalid_argument("the matrix was not the one analysed");
         result_.structure = std::move(structure);
         result_.values.reset(new double[std::max<std::int64_t>(shape_.panel.back(), 1)]);
@@ -83,7 +82,7 @@ class Factorisation {
         factor_tasks();
         Workspace workspace;
         workspace.position.resize(shape_.n);
-        for (const std::int32_t s : spine_)
+        for (std::int32_t s = ready_.empty() ? -1 : ready_[0]; s != -1; s = shape_.parent[s])
             if (!poller_.stopped()) factor_above(s, workspace, threads_);
         poller_.rethrow();
         result_.replaced = replaced_.load();
@@ -99,57 +98,91 @@ class Factorisation {
         std::vector<double> packed;
     };
 
-    // Subtrees, the largest first, and then the supernodes above them, each after its children;
-    // those that hold more than a thread's share of all the work follow alone, shared by all.
+    // Subtrees and the supernodes above them, each after its children: of those that wait for nothing
+    // the one first whose way to the root is the longest. Where nothing is left but a chain, it
+    // follows alone, and threads share each of its supernodes.
     void factor_tasks() {
         std::int64_t peak[2];
         find_peaks(peak);
-        const auto make = [&] {
-            Workspace workspace;
-            for (int side = 0; side < 2; ++side)
-                workspace.stacks.space[side].reset(new double[peak[side] + 1]);
-            workspace.position.resize(shape_.n);
-            return workspace;
+        open_queue();
+        const auto work = [&] {
+            poller_.guard([&] {
+                Workspace workspace;
+                for (int side = 0; side < 2; ++side)
+                    workspace.stacks.space[side].reset(new double[peak[side] + 1]);
+                workspace.position.resize(shape_.n);
+                for (std::int32_t s = take(); s != -1; s = take()) {
+                    if (subtree_[s] >= 0)
+                        factor_subtree(subtree_[s], workspace);
+                    else
+                        factor_above(s, workspace, 1);
+                    finish(s);
+                }
+            });
         };
-        const auto subtrees = static_cast<std::int64_t>(shape_.subtrees.size());
-        std::vector<std::int32_t> trees(subtrees), above;
-        std::iota(trees.begin(), trees.end(), 0);
-        std::stable_sort(trees.begin(), trees.end(), [&](std::int32_t a, std::int32_t b) {
-            return shape_.work[shape_.subtrees[a]] > shape_.work[shape_.subtrees[b]];
-        });
-        for (const std::int32_t s : shape_.top) (is_shared(s) ? spine_ : above).push_back(s);
-        // Less work first: children come before their parents, and rarely right before them.
-        std::stable_sort(above.begin(), above.end(), [&](std::int32_t a, std::int32_t b) {
-            return shape_.work[a] < shape_.work[b];
-        });
-        run_in_order(subtrees + static_cast<std::int64_t>(above.size()), threads_, poller_, make,
-                     [&](Workspace &workspace, std::int64_t t) {
-                         if (t < subtrees)
-                             factor_subtree(trees[t], workspace);
-                         else if (wait_for_children(above[t - subtrees]))
-                             factor_above(above[t - subtrees], workspace, 1);
-                     });
+        run_team(threads_, work);
     }
 
-    bool is_shared(std::int32_t s) const {
-        return threads_ > 1 && shape_.work[s] * threads_ > shape_.total;
+    auto is_less_urgent() const {
+        return [this](std::int32_t a, std::int32_t b) {
+            return rank_[a] != rank_[b] ? rank_[a] < rank_[b] : a > b;
+        };
     }
 
-    // False if the work was given up meanwhile. Waits in short turns, so that the master polls.
-    bool wait_for_children(std::int32_t s) {
-        for (std::int32_t c = shape_.child[s]; c != -1; c = shape_.sibling[c]) {
-            std::unique_lock<std::mutex> lock(mutex_);
-            while (!finished_[c]) {
-                if (poller_.stopped()) return false;
-                changed_.wait_for(lock, std::chrono::milliseconds(20));
+    // Ranks tasks by the work from them to the root, and makes those without children ready.
+    void open_queue() {
+        const std::int32_t count = shape_.supernodes();
+        waiting_.assign(count, 0);
+        rank_.assign(count, 0.0);
+        subtree_.assign(count, -1);
+        for (std::int32_t s = count - 1; s >= 0; --s) {
+            double below = 0;
+            for (std::int32_t c = shape_.child[s]; c != -1; c = shape_.sibling[c]) {
+                below += shape_.work[c];
+                ++waiting_[s];
             }
+            const double above = shape_.parent[s] == -1 ? 0.0 : rank_[shape_.parent[s]];
+            rank_[s] = above + shape_.work[s] - below;
         }
-        return true;
+        for (std::size_t t = 0; t < shape_.subtrees.size(); ++t) {
+            const std::int32_t s = shape_.subtrees[t], up = shape_.parent[s];
+            subtree_[s] = static_cast<std::int32_t>(t);
+            rank_[s] = (up == -1 ? 0.0 : rank_[up]) + shape_.work[s];
+            push(s);
+        }
+        for (const std::int32_t s : shape_.top)
+            if (waiting_[s] == 0) push(s);
+    }
+
+    void push(std::int32_t s) {
+        ready_.push_back(s);
+        std::push_heap(ready_.begin(), ready_.end(), is_less_urgent());
+    }
+
+    // The next task, or -1 if there is none, or nothing but the chain from one to the root. Waits in
+    // short turns, so that the calling thread polls.
+    std::int32_t take() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        while (!poller_.stopped()) {
+            const bool last = working_ == 0 && ready_.size() == 1 && subtree_[ready_[0]] < 0;
+            if ((last && threads_ > 1) || (working_ == 0 && ready_.empty())) return -1;
+            if (!ready_.empty()) {
+                std::pop_heap(ready_.begin(), ready_.end(), is_less_urgent());
+                const std::int32_t s = ready_.back();
+                ready_.pop_back();
+                ++working_;
+                return s;
+            }
+            changed_.wait_for(lock, std::chrono::milliseconds(20));
+        }
+        return -1;
     }
 
     void finish(std::int32_t s) {
         const std::lock_guard<std::mutex> lock(mutex_);
-        finished_[s] = 1;
+        --working_;
+        const std::int32_t up = shape_.parent[s];
+        if (up != -1 && --waiting_[up] == 0) push(up);
         changed_.notify_all();
     }
 
@@ -169,7 +202,6 @@ class Factorisation {
             const std::int32_t child = shape_.child[s];
             if (child != -1) stacks.top[1 - side] = update_[child] - stacks.space[1 - side].get();
         }
-        finish(shape_.subtrees[t]);
     }
 
     // The stacks a subtree needs at most, found by walking through it.
@@ -192,7 +224,6 @@ class Factorisation {
         update_[s] = owned_[s].get();
         factor_front(s, workspace, threads);
         for (std::int32_t c = shape_.child[s]; c != -1; c = shape_.sibling[c]) owned_[c].reset();
-        finish(s);
     }
 
     std::int64_t square(std::int32_t s) const {
@@ -315,8 +346,12 @@ class Factorisation {
     std::vector<double *> update_;
     std::vector<std::unique_ptr<double[]>> owned_;
     std::vector<double> diagonal_;
-    std::vector<std::int32_t> spine_;
-    std::vector<char> finished_;
+    // Of supernodes: children that are not done, work up to the root, and the number of the subtree.
+    std::vector<std::int32_t> waiting_;
+    std::vector<double> rank_;
+    std::vector<std::int32_t> subtree_;
+    std::vector<std::int32_t> ready_;              // a heap
+    int working_ = 0;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::atomic<std::int64_t> replaced_{0}, negative_{0};

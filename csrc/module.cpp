@@ -21,6 +21,7 @@ NB_MODULE(_native, module) {
     bind_local(module);
     bind_moments(module);
     bind_neighbors(module);
+    bind_pairs(module);
     bind_paths(module);
     bind_products(module);
     bind_ranks(module);

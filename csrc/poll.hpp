@@ -84,22 +84,6 @@ void run_tasks(std::int64_t count, int threads, Watcher &poller, const Make &mak
     run_team(static_cast<int>(std::min<std::int64_t>(limit_threads(threads), count)), work);
 }
 
-// The same for tasks that wait for earlier ones: all threads take them in their order. One that took
-// the last task first would wait until the others have done the rest.
-template <typename Watcher, typename Make, typename Body>
-void run_in_order(std::int64_t count, int threads, Watcher &poller, const Make &make,
-                  const Body &body) {
-    std::atomic<std::int64_t> next{0};
-    const auto work = [&] {
-        poller.guard([&] {
-            auto workspace = make();
-            for (std::int64_t t = next++; t < count && !poller.stopped(); t = next++)
-                body(workspace, t);
-        });
-    };
-    run_team(static_cast<int>(std::min<std::int64_t>(limit_threads(threads), count)), work);
-}
-
 // The same for work that is soon done: nobody is asked, and what a thread throws is thrown again.
 template <typename Make, typename Body>
 void run_tasks(std::int64_t count, int threads, const Make &make, const Body &body) {

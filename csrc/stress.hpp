@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dispatch.hpp"
+#include "pair_distances.hpp"
 #include "poll.hpp"
 #include "simd_wide.hpp"
 
@@ -74,11 +75,7 @@ class StressSum {
         std::vector<Real> moved;
     };
 
-    // First row of a strip: all strips have about the same number of pairs.
-    std::int64_t border(std::int64_t strip) const {
-        const double left = 1.0 - static_cast<double>(strip) / strips;
-        return pairs_.n - static_cast<std::int64_t>(std::ceil(std::sqrt(left) * pairs_.n));
-    }
+    std::int64_t border(std::int64_t strip) const { return strip_border(pairs_.n, strip, strips); }
 
     // Pairs of some rows with all later ones; each column of `sums` begins at the row `origin`.
     UNBEND_INLINE double rows(std::int64_t first, std::int64_t last, std::int64_t origin,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ordering.hpp"
+#include "raw_vector.hpp"
 
 namespace unbend {
 
@@ -56,7 +57,7 @@ struct Structure : Order {
     std::int32_t n = 0;
     std::vector<std::int32_t> first, parent;     // supernodes are in postorder
     std::vector<std::int64_t> begin;
-    std::vector<std::int32_t> rows;
+    RawVector<std::int32_t> rows;
     std::vector<std::int64_t> panel;             // where each supernode's entries begin
     std::vector<double> work;                    // of each subtree: flops, and moving numbers
     double total = 0;                            // of all that
@@ -182,34 +183,121 @@ inline void link_children(Structure &out) {
     }
 }
 
-// The rows below each supernode: those of its columns in the matrix and of its children.
-inline void find_rows(Structure &out, const Pattern &graph) {
-    const std::int32_t count = out.supernodes();
-    std::vector<std::int32_t> mark(graph.n, -1);
-    link_children(out);
-    out.begin.assign(1, 0);
-    out.panel.assign(1, 0);
-    out.work.assign(count, 0.0);
-    for (std::int32_t s = 0; s < count; ++s) {
-        const std::int32_t end = out.first[s + 1];
+// The rows below each supernode: those of its columns in the matrix and of its children. Subtrees are
+// independent of one another, and threads share them.
+class BelowRows {
+  public:
+    BelowRows(const Structure &shape, const Pattern &graph)
+        : shape_(shape), graph_(graph), list_(shape.supernodes(), -1), place_(shape.supernodes()),
+          length_(shape.supernodes()) {
+        divide();
+    }
+
+    void find(int threads, Poller &poller) {
+        const auto subtrees = static_cast<std::int64_t>(lowest_.size());
+        lists_.resize(subtrees + 1);
+        run_tasks(subtrees, threads, poller, [&] { return make_marks(); },
+                  [&](std::vector<std::int32_t> &mark, std::int64_t t) {
+                      for (std::int32_t s = lowest_[t]; s <= highest_[t]; ++s) find_below(s, t, mark);
+                  });
+        if (poller.stopped()) return;
+        std::vector<std::int32_t> mark = make_marks();
+        for (std::int32_t s = 0; s < shape_.supernodes(); ++s)
+            if (list_[s] == -1) find_below(s, subtrees, mark);
+    }
+
+    // Moves the rows to the structure.
+    void store(Structure &out, int threads, Poller &poller) const {
+        out.begin.assign(1, 0);
+        for (const std::int32_t length : length_) out.begin.push_back(out.begin.back() + length);
+        out.rows.resize(out.begin.back());
+        constexpr std::int64_t at_once = 1024;
+        const auto count = static_cast<std::int64_t>(length_.size());
+        run_tasks((count + at_once - 1) / at_once, threads, poller, [] { return 0; },
+                  [&](int, std::int64_t t) {
+                      for (std::int64_t s = t * at_once; s < std::min((t + 1) * at_once, count); ++s)
+                          std::copy_n(lists_[list_[s]].begin() + place_[s], length_[s],
+                                      out.rows.begin() + out.begin[s]);
+                  });
+    }
+
+  private:
+    std::vector<std::int32_t> make_marks() const { return std::vector<std::int32_t>(shape_.n, -1); }
+
+    // Subtrees of at most a small share of the columns.
+    void divide() {
+        const std::int32_t count = shape_.supernodes();
+        const std::int32_t share = std::max(shape_.n / 32, 1);
+        std::vector<std::int32_t> columns(count, 0);
+        std::int32_t low = 0;
+        for (std::int32_t s = 0; s < count; ++s) {
+            columns[s] += shape_.width(s);
+            if (shape_.parent[s] != -1) columns[shape_.parent[s]] += columns[s];
+        }
+        for (std::int32_t s = 0; s < count; ++s) {
+            const std::int32_t up = shape_.parent[s];
+            if (columns[s] <= share && up != -1 && columns[up] <= share) continue;
+            if (columns[s] <= share) {
+                lowest_.push_back(low);
+                highest_.push_back(s);
+            }
+            low = s + 1;
+        }
+    }
+
+    void find_below(std::int32_t s, std::int64_t number, std::vector<std::int32_t> &mark) {
+        std::vector<std::int32_t> &list = lists_[number];
+        const auto begin = static_cast<std::int64_t>(list.size());
+        const std::int32_t end = shape_.first[s + 1];
         const auto add = [&](std::int32_t i) {
             if (i < end || mark[i] == s) return;
             mark[i] = s;
-            out.rows.push_back(i);
+            list.push_back(i);
         };
-        for (std::int32_t j = out.first[s]; j < end; ++j)
-            for (std::int64_t e = graph.row[out.order[j]]; e < graph.row[out.order[j] + 1]; ++e)
-                add(out.place[graph.column[e]]);
-        for (std::int32_t c = out.child[s]; c != -1; c = out.sibling[c])
-            for (std::int64_t k = out.begin[c]; k < out.begin[c + 1]; ++k) add(out.rows[k]);
-        std::sort(out.rows.begin() + out.begin[s], out.rows.end());
-        out.begin.push_back(static_cast<std::int64_t>(out.rows.size()));
+        for (std::int32_t j = shape_.first[s]; j < end; ++j) {
+            const std::int32_t v = shape_.order[j];
+            for (std::int64_t e = graph_.row[v]; e < graph_.row[v + 1]; ++e)
+                add(shape_.place[graph_.column[e]]);
+        }
+        for (std::int32_t c = shape_.child[s]; c != -1; c = shape_.sibling[c])
+            for (std::int64_t k = 0; k < length_[c]; ++k) add(lists_[list_[c]][place_[c] + k]);
+        std::sort(list.begin() + begin, list.end());
+        list_[s] = static_cast<std::int32_t>(number);
+        place_[s] = begin;
+        length_[s] = static_cast<std::int32_t>(static_cast<std::int64_t>(list.size()) - begin);
+    }
+
+    const Structure &shape_;
+    const Pattern graph_;
+    std::vector<std::int32_t> lowest_, highest_;      // supernodes of each subtree
+    std::vector<std::vector<std::int32_t>> lists_;    // rows found by each task, and above them
+    std::vector<std::int32_t> list_;                  // of each supernode: where its rows are
+    std::vector<std::int64_t> place_;
+    std::vector<std::int32_t> length_;
+};
+
+// Where the entries of each supernode begin, and the work of each subtree.
+inline void count_work(Structure &out) {
+    const std::int32_t count = out.supernodes();
+    out.panel.assign(1, 0);
+    out.work.assign(count, 0.0);
+    for (std::int32_t s = 0; s < count; ++s) {
         const double k = out.width(s), r = out.below(s);
         out.panel.push_back(out.panel[s] + out.width(s) * static_cast<std::int64_t>(k + r));
         out.work[s] += k * (r * r + r * k + k * k / 3) + 20 * (k + r) + r * r;
         const std::int32_t up = out.parent[s];
         if (up != -1) out.work[up] += out.work[s];
     }
+}
+
+inline void find_rows(Structure &out, const Pattern &graph, int threads, Poller &poller) {
+    link_children(out);
+    const int shared = threads_for(10.0 * static_cast<double>(graph.row[graph.n]), threads);
+    BelowRows below(out, graph);
+    below.find(shared, poller);
+    poller.rethrow();
+    below.store(out, shared, poller);
+    poller.rethrow();
 }
 
 // Cuts the tree into subtrees of at most a small share of the work and what is above them. The
@@ -264,7 +352,8 @@ inline Structure analyse(const Pattern &graph, double most, int threads,
     const std::vector<std::int32_t> into = merge_blocks(blocks);
     out.order = std::move(found.vertices);
     number_blocks(out, blocks, into);
-    find_rows(out, graph);
+    find_rows(out, graph, threads, poller);
+    count_work(out);
     divide_tree(out);
     return out;
 }

@@ -1,6 +1,7 @@
 // A plain program that compares the neighbour kernels with the simplest loops. To be clean with
 // -std=c++17 -O1 -g -fsanitize=address,undefined -pthread -ffp-contract=off -Icsrc, on GCC and Clang.
 #undef NDEBUG
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstdio>
@@ -20,6 +21,7 @@
 #include "rank.hpp"
 #include "select.hpp"
 #include "spanning_trees.hpp"
+#include "spatial_order.hpp"
 
 using namespace unbend;
 
@@ -230,7 +232,7 @@ void check_graphs() {
             assert(e == both.row[v] || both.column[e - 1] < w);
         }
     for (const Merge how : {Merge::larger, Merge::smaller, Merge::mean}) {
-        const auto merged = merge_directions(n, row.data(), column.data(), value.data(), how);
+        const auto merged = merge_directions(n, row.data(), column.data(), value.data(), how, 1);
         std::size_t pairs = 0;
         for (std::int64_t v = 0; v < n; ++v)
             for (std::int64_t w = 0; w < n; ++w) {
@@ -247,6 +249,57 @@ void check_graphs() {
     }
     components(n, row.data(), column.data(), labels.data());
     for (std::int64_t v = 0; v < n; ++v) assert(labels[v] == v % 2);
+}
+
+// Threads place edges where one thread places them; in a team loops of this size are shared.
+void check_shared_merge() {
+    const std::int64_t n = 3000, degree = 7;
+    std::vector<std::int64_t> row{0};
+    std::vector<std::int32_t> column;
+    for (std::int64_t v = 0; v < n; ++v) {
+        for (std::int64_t e = 0; e < degree; ++e)
+            column.push_back(static_cast<std::int32_t>(generator() % n));
+        row.push_back(static_cast<std::int64_t>(column.size()));
+    }
+    const std::vector<double> value = draw(n * degree, 1);
+    Team team(3);
+    Team::current() = &team;
+    const auto one = merge_directions(n, row.data(), column.data(), value.data(), Merge::mean, 1);
+    for (int threads : {2, 3}) {
+        const auto shared =
+            merge_directions(n, row.data(), column.data(), value.data(), Merge::mean, threads);
+        assert(shared.row == one.row && shared.column == one.column && shared.value == one.value);
+    }
+    Team::current() = nullptr;
+}
+
+// Rows are sorted by their keys, and equal keys keep their order, for any number of threads.
+template <typename Number>
+void check_spatial_order(std::int64_t n, int columns, int kind) {
+    const std::vector<double> drawn = draw(n * columns, kind);
+    const std::vector<Number> points(drawn.begin(), drawn.end());
+    std::vector<std::int64_t> order(n), shared(n);
+    SpatialOrder<Number>(points.data(), n, columns, 1).run(order.data());
+    Team team(3);
+    Team::current() = &team;
+    SpatialOrder<Number>(points.data(), n, columns, 3).run(shared.data());
+    Team::current() = nullptr;
+    assert(order == shared);
+    std::vector<bool> seen(n, false);
+    for (const std::int64_t i : order) {
+        assert(i >= 0 && i < n && !seen[i]);
+        seen[i] = true;
+    }
+    const auto same = [&](std::int64_t a, std::int64_t b) {
+        return std::equal(&points[a * columns], &points[a * columns] + columns, &points[b * columns]);
+    };
+    for (std::int64_t p = 1; p < n; ++p) assert(!same(order[p - 1], order[p]) || order[p - 1] < order[p]);
+    if (columns != 1) return;
+    // Along one column the curve follows it, up to the width of a step.
+    const auto ends = std::minmax_element(points.begin(), points.end());
+    const double step = (double(*ends.second) - *ends.first) / 1000;
+    for (std::int64_t p = 1; p < n; ++p)
+        assert(points[order[p]] >= points[order[p - 1]] - step);
 }
 
 // Prim's trees, one component after another, over all pairs of rows.
@@ -317,6 +370,12 @@ int main() {
             }
     check_rank();
     check_graphs();
+    check_shared_merge();
+    for (int kind : {0, 1, 2})
+        for (int columns : {1, 2, 3, 5}) {
+            check_spatial_order<double>(9000, columns, kind);
+            check_spatial_order<float>(9000, columns, kind);
+        }
     for (int kind : {0, 1}) check_spanning_trees(kind);
     check_weights();
     std::puts("all neighbour kernels agree with the plain loops");

@@ -84,11 +84,23 @@ def distinct_values(values: FloatArray) -> tuple[FloatArray, IntArray]:
     """
     order = np.argsort(values, kind="stable")
     ascending = values[order]
-    first = np.ones(len(values), dtype=np.bool_)
-    first[1:] = ascending[1:] * (1 - TIED) > ascending[:-1]
+    first = first_of_distinct(ascending)
     place = np.empty(len(values), dtype=np.intp)
     place[order] = np.cumsum(first) - 1
     return ascending[first], place
+
+
+def first_of_distinct(ascending: FloatArray) -> BoolArray:
+    """Whether each of some ascending values is the first of those tied with it.
+
+    Examples
+    --------
+    >>> first_of_distinct(np.array([1.0, 1.0 + 1e-14, 2.0])).tolist()
+    [True, False, True]
+    """
+    first = np.ones(len(ascending), dtype=np.bool_)
+    first[1:] = ascending[1:] * (1 - TIED) > ascending[:-1]
+    return first
 
 
 def with_short_indices(matrix: csr_array) -> csr_array:

@@ -81,7 +81,7 @@ def test_parameters_are_read_as_the_method_declares_them(folder, roll):
     ("words", "answer"),
     [
         (("--method", "pca", "--n-neighbors", 3), "pca has no --n-neighbors: it has --components"),
-        (("--method", "pca", "--jobs", 2), "pca has no --jobs"),
+        (("--method", "random_projection", "--jobs", 2), "random_projection has no --jobs"),
         (("--n-neighbors", "0"), "--n-neighbors 0 is not allowed: it must be an integer of at"),
         (
             ("--method", "neighbor_embedding", "--exaggeration", "1e308"),

@@ -1,5 +1,7 @@
 """Kernels in the span of landmarks: what they recover, what is proved, what the span may be."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -14,6 +16,8 @@ from unbend.methods.lle import reconstruction_weights
 from unbend.mvu import unfold, unfold_in_span
 from unbend.mvu.burer_monteiro import MAX_STEPS
 from unbend.mvu.certificate import least_eigenvalue
+from unbend.mvu.curvature import CHUNK, DenseCurvature
+from unbend.mvu.edges import SubspaceEdges
 from unbend.neighbors import PointSpace
 
 
@@ -274,3 +278,19 @@ def test_a_line_whose_neighbours_are_kept_comes_back():
 @pytest.mark.parametrize("n", [10, 400])
 def test_no_tension_at_all_has_the_least_eigenvalue_zero(n):
     assert least_eigenvalue(csr_array((n, n)), np.eye(n, 2)) == pytest.approx(0.0, abs=1e-10)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_newton_matrix_keeps_few_parts_at_a_time(threads):
+    rng = np.random.default_rng(0)
+    edges = SubspaceEdges(rng.normal(size=(12_000, 200)), rng.uniform(1, 2, 12_000), threads)
+    size, curvature = 8 * (200 * 5) ** 2, DenseCurvature(edges)
+    ones, differences = np.ones(12_000), rng.normal(size=(12_000, 5))
+    tracemalloc.start()
+    try:
+        curvature.factor(ones, ones, differences, 1e3)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # What the threads multiply at once, besides matrices of the size of the result.
+    assert peak < threads * 3 * CHUNK + (threads + 6) * size

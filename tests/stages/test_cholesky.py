@@ -402,3 +402,19 @@ def test_a_long_factorisation_can_be_interrupted(threads):
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=120)[0] == "interrupted\n"
     assert process.returncode == 0
+
+
+@compiled
+@sampled("threads", [1, 2])
+def test_one_large_front_is_factorised(threads):
+    n, rng = 400, np.random.default_rng(0)
+    matrix = rng.standard_normal((n, n))
+    matrix = matrix @ matrix.T + n * np.eye(n)
+    row = np.arange(0, n * n + 1, n, dtype=np.int64)
+    column = np.tile(np.arange(n, dtype=np.int32), n)
+    factor = kernels.factor(
+        kernels.analyse(row, column, inf), row, column, matrix.ravel(), 0.0, threads
+    )
+    right, solved = rng.standard_normal((n, 2)), np.empty((n, 2))
+    factor.solve(right, threads, solved)
+    assert np.allclose(matrix @ solved, right, atol=1e-9)

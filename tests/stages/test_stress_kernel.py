@@ -74,15 +74,17 @@ def test_the_gradient_moves_no_centre(native):
     assert np.abs(gradient.sum(axis=0)).max() < 1e-5 * np.abs(gradient).sum()
 
 
-def monotone(kernels, pairs, ties, x):
+def monotone(kernels, pairs, ties, x, threads=1):
     first, second = pairs.copy()
     count = len(first)
-    distances, means = np.full((2, count), np.nan)
-    sizes, gradient = np.zeros(count, dtype=np.int32), np.full(x.shape, np.nan)
-    sums = kernels.monotone_stress(first, second, ties, x, distances, means, sizes, gradient)
-    blocks = int(np.searchsorted(np.cumsum(sizes), count)) + 1
-    fitted = np.repeat(means[:blocks], sizes[:blocks])
-    return sums, distances, fitted, gradient, (first, second)
+    distances, sums = np.full((2, count), np.nan)
+    starts, gradient = np.full(count, -1), np.full(x.shape, np.nan)
+    residual, size, blocks = kernels.monotone_stress(
+        first, second, ties, x, threads, distances, sums, starts, gradient
+    )
+    sizes = np.diff(np.append(starts[:blocks], count))
+    fitted = np.repeat(sums[:blocks] / sizes, sizes)
+    return (residual, size), distances, fitted, gradient, (first, second)
 
 
 @LAW
@@ -124,3 +126,27 @@ def test_the_gradient_of_monotone_stress_is_that_of_differences(native):
         step[place] = 1e-6
         slope = (value(x + step) - value(x - step)) / 2e-6
         assert gradient[place] == pytest.approx(slope, rel=1e-5, abs=1e-8)
+
+
+def test_monotone_stress_of_many_pairs_equals_the_twin_for_any_threads(native):
+    """Parts of the pairs are pooled one by one; blocks may span all of them, or none."""
+    rng = np.random.default_rng(6)
+    n = 400
+    pairs = np.stack(np.triu_indices(n, 1)).astype(np.int32)
+    count = pairs.shape[1]
+    for noise in (0.0, 0.1, 3.0, np.inf):
+        x = rng.normal(size=(n, 2))
+        near = np.linalg.norm(x[pairs[0]] - x[pairs[1]], axis=1)
+        given = -near if noise == np.inf else near + rng.normal(size=count) * noise
+        ordered = np.ascontiguousarray(pairs[:, np.argsort(given)])
+        tied = np.array([[0, 3], [count // 2, count // 2 + 9000]])
+        for ties in (tied[:0], tied):
+            expected = monotone(reference, ordered, ties, x)
+            found = [monotone(native, ordered, ties, x, threads) for threads in THREADS]
+            np.testing.assert_allclose(found[0][0], expected[0], 1e-12, 1e-20)
+            for one, other in zip(found[0][1:4], expected[1:4], strict=True):
+                np.testing.assert_allclose(one, other, 1e-9, 1e-12)
+            for other in found[1:]:
+                assert other[0] == found[0][0]
+                for one, same in zip(found[0][1:4], other[1:4], strict=True):
+                    np.testing.assert_array_equal(one, same)

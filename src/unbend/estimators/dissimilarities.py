@@ -85,7 +85,7 @@ def read_input(
         pairs = (
             Pairs.from_matrix(square, dtype=dtype_of_pairs)
             if points is None
-            else Pairs.from_points(points, dtype_of_pairs)
+            else Pairs.from_points(points, dtype_of_pairs, threads)
         )
     if checked is not None:
         both = Pairs.from_matrix(checked, dtype=dtype_of_pairs).dissimilarities

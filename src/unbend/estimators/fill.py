@@ -78,7 +78,7 @@ def _stored(
     matrix = (
         align(n, offsets, members, ones, threads=threads)
         if alignment
-        else merge_directions(offsets, members, ones[:, 0], "max").matrix()
+        else merge_directions(offsets, members, ones[:, 0], "max", threads).matrix()
     )
     # Sums of ones do not cancel: the pattern is that of the kernel.
     always = alignment or wanted is None

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.estimators.dissimilarities import (
     DistanceInput,
@@ -174,7 +175,7 @@ class Scaling(Embedding):
 
     @abstractmethod
     def _finish(
-        self, given: DistanceInput, pairs: Pairs, scale: float, solution: Solution
+        self, given: DistanceInput, objective: Any, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
         """Coordinates of the fitted objects, their extension, and further attributes."""
 
@@ -195,12 +196,13 @@ class Scaling(Embedding):
             if self._solver() == "sgd":
                 self._fit_by_matching(report, X, weights is None and mask is None, rng)
                 return self
-            with stage("dissimilarities"):
-                given = read_input(self, X, weights, mask, threads(self.n_jobs), listed=True)
-                check_connected(given.pairs)
-                self._check_dimension(given.pairs.n)
-                pairs, scale = given.pairs.normalize()
-            self._fit(report, given, pairs, scale, rng)
+            with kernels.Team(threads(self.n_jobs)):
+                with stage("dissimilarities"):
+                    given = read_input(self, X, weights, mask, threads(self.n_jobs), listed=True)
+                    check_connected(given.pairs)
+                    self._check_dimension(given.pairs.n)
+                    pairs, scale = given.pairs.normalize()
+                self._fit(report, given, pairs, scale, rng)
         return self
 
     def _fit(
@@ -218,7 +220,7 @@ class Scaling(Embedding):
             solution = self._minimise(objective, configurations, equal_objects(given, pairs))
             note_convergence(solution, self._solver(), self.max_iter)
         with stage("coordinates"):
-            embedding, extension, attributes = self._finish(given, pairs, scale, solution)
+            embedding, extension, attributes = self._finish(given, objective, scale, solution)
             note(stress=attributes["stress_"])
             spread = objective.per_object(embedding / scale)
             preimage = barycentric_preimage(given.points, embedding)
@@ -329,7 +331,8 @@ class Scaling(Embedding):
             Three arrays of one entry a pair, for a Shepard diagram.
         """
         pairs = self._pairs()
-        distances = pairs.distances(np.asarray(self.embedding_, dtype=np.float64))
+        places = np.asarray(self.embedding_, dtype=np.float64)
+        distances = pairs.distances(places, threads(self.n_jobs))
         known = slice(None) if pairs.weights is None else pairs.weights > 0
         found = (pairs.dissimilarities, self._disparities(distances), distances)
         return Shepard(*(np.asarray(values[known], dtype=np.float64) for values in found))
@@ -425,7 +428,7 @@ class MultiScaling(Embedding):
         weights : list of arrays, or array (k, n_samples, n_samples), optional
             Weight of each pair in each matrix.
         """
-        with self._fitting() as report:
+        with self._fitting() as report, kernels.Team(threads(self.n_jobs)):
             with stage("dissimilarities"):
                 given = self._read_all(X, weights)
                 note(matrices=len(given))
@@ -452,7 +455,8 @@ class MultiScaling(Embedding):
             if count_missing(one.pairs) == len(one.pairs.dissimilarities):
                 raise ValueError(f"matrix {number} has no known pair: leave it out")
         # A distance that is missing in one matrix may be known from another.
-        check_connected(mean_pairs([one.pairs for one in given]))
+        if all(one.pairs.weights is not None for one in given):
+            check_connected(mean_pairs([one.pairs for one in given]))
         return given
 
     def _outlyingness(self, X: Any) -> FloatArray:

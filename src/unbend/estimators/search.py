@@ -156,7 +156,7 @@ class NeighborSearch:
         counts, order, rank = self._counts(len(everyone)), everyone, everyone
         if is_ordered(space):
             # All later stages read rows beside each other that are near each other.
-            order = spatial_order(space.points)
+            order = spatial_order(space.points, space.workers)
             rank = np.empty_like(order)
             rank[order] = everyone
             space = space.take(order)

@@ -144,11 +144,11 @@ def symmetric_part(weights: csr_array, how: How) -> csr_array:
 
 
 def merge_directions(
-    offsets: IntArray, columns: IntArray, weights: FloatArray, how: How
+    offsets: IntArray, columns: IntArray, weights: FloatArray, how: How, threads: int = 1
 ) -> "CompressedRows":
     """Do what `symmetrize` does, with compressed rows of which no edge is stored twice."""
     merged = kernels.merge_directions(
-        *_compressed(offsets, columns, weights), ("max", "min", "mean").index(how)
+        *_compressed(offsets, columns, weights), ("max", "min", "mean").index(how), threads
     )
     return CompressedRows(*merged)
 

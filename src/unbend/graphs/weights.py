@@ -163,11 +163,11 @@ def edge_weights(neighbors: Neighbors, affinity: Affinity) -> FloatArray:
     return affinity(neighbors.distances, scales[neighbors.rows], scales[neighbors.indices])
 
 
-def diffusion_weights(neighbors: Neighbors, affinity: Affinity) -> csr_array:
+def diffusion_weights(neighbors: Neighbors, affinity: Affinity, threads: int = 1) -> csr_array:
     """Affinities of the union graph, each row with itself too."""
     offsets, members = neighbors.with_self()
     weights = np.insert(edge_weights(neighbors, affinity), neighbors.offsets[:-1], affinity.own)
-    return merge_directions(offsets, members, weights, "max").matrix()
+    return merge_directions(offsets, members, weights, "max", threads).matrix()
 
 
 def scale_both_sides(weights: csr_array, factors: FloatArray) -> csr_array:

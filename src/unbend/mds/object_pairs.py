@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
+from unbend._kernels import kernels
+from unbend._kernels.parts import map_in_team
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors import PointSpace
 from unbend.neighbors.metrics.norms import PNorm
@@ -19,6 +20,12 @@ FEW = 0.01
 # 10 304 columns took four times as long as all of SMACOF. Squares below this share of those of the
 # rows about their mean would lose more than two digits.
 WIDE, CLOSE = 1000, 0.01
+# Columns from which on products are faster than differences for distances in single precision.
+NARROW = 48
+# Largest dissimilarities whose fourth powers are far from the limits of single precision.
+COMMON = (2.0**-10, 2.0**10)
+# Bytes of a block of pairs that stays in cache.
+CACHED = 1 << 18
 
 Precision = type[np.float32] | type[np.float64]
 
@@ -64,16 +71,20 @@ class Pairs:
         return cls(n, values, given)
 
     @classmethod
-    def from_points(cls, space: PointSpace, dtype: Precision = np.float64) -> "Pairs":
+    def from_points(
+        cls, space: PointSpace, dtype: Precision = np.float64, threads: int = 1
+    ) -> "Pairs":
         """Compute the distances of all pairs of points."""
         features = np.asarray(space.features, dtype=np.float64)
+        columns, euclidean = features.shape[1], euclidean_features(space) is not None
+        if euclidean and columns < (NARROW if dtype == np.float32 else WIDE):
+            return cls(space.n, all_distances(features, dtype, threads))
 
         def by_differences(rows: slice) -> FloatArray:
             return space.metric.norm.between(features[rows], features[rows.start :])
 
         rows_of: Callable[[slice], FloatArray] = by_differences
-        columns = features.shape[1]
-        if euclidean_features(space) is not None and (dtype == np.float32 or columns >= WIDE):
+        if euclidean:
             close = (columns + 4) / COARSER if dtype == np.float32 else CLOSE
             rows_of = _by_products(features, by_differences, close)
         return cls(space.n, upper_triangle(space.n, dtype, rows_of))
@@ -101,10 +112,10 @@ class Pairs:
             full[i + 1 :, i] = row
         return full
 
-    def distances(self, coordinates: FloatArray) -> FloatArray:
+    def distances(self, coordinates: FloatArray, threads: int = 1) -> FloatArray:
         """Distances of the pairs in a configuration."""
         if self.ends is None:
-            return np.asarray(pdist(coordinates))
+            return all_distances(coordinates, np.float64, threads)
         return np.asarray(np.linalg.norm(np.subtract(*coordinates[self.ends]), axis=1))
 
     def all_ends(self) -> IntArray:
@@ -122,9 +133,12 @@ class Pairs:
         return np.asarray(self.starts()[low] + high - low - 1)
 
     def normalize(self) -> tuple["Pairs", float]:
-        """Divide by a power of two, also returned, so that squares do not overflow."""
+        """Divide by a power of two, also returned, so that squares do not overflow.
+
+        Dissimilarities of common sizes stay as they are: a copy takes as long as an iteration.
+        """
         largest = float(self.dissimilarities.max(initial=0.0))
-        if largest == 0:
+        if largest == 0 or COMMON[0] <= largest <= COMMON[1]:
             return self, 1.0
         scale = float(2.0 ** np.ceil(np.log2(largest)))
         return replace(self, dissimilarities=self.dissimilarities / self._exact(scale)), scale
@@ -140,11 +154,25 @@ class Pairs:
         weights = None if self.weights is None else self.weights[order]
         return replace(self, dissimilarities=self.dissimilarities[order], weights=weights)
 
+    @property
+    def known(self) -> float:
+        """Sum of the weights."""
+        if self.weights is None:
+            return float(len(self.dissimilarities))
+        return float(self.weights.sum(dtype=np.float64))
+
     def sum(self, values: FloatArray) -> float:
         """Weighted sum of one number per pair, in double precision."""
         if self.weights is None:
             return float(np.sum(values, dtype=np.float64))
         return float(np.einsum("i,i->", values, self.weights, dtype=np.float64))
+
+
+def all_distances(rows: FloatArray, dtype: Precision, threads: int) -> FloatArray:
+    """Euclidean distances of the pairs i < j of rows."""
+    distances = np.empty(len(rows) * (len(rows) - 1) // 2, dtype)
+    kernels.pair_distances(np.ascontiguousarray(rows, dtype=np.float64), threads, distances)
+    return distances
 
 
 def sum_of_squares(values: FloatArray, weights: FloatArray | None) -> float:
@@ -165,7 +193,6 @@ def upper_triangle(n: int, dtype: type, rows_of: Callable[[slice], FloatArray]) 
     """Gather the upper triangle from blocks of rows; a block starts at its first diagonal entry."""
     values: FloatArray = np.empty(n * (n - 1) // 2, dtype=dtype)
     place = 0
-    # Not by threads: blocks are new memory, which a process gets for one thread at a time.
     for rows in row_chunks(n, 24 * n, 1 << 24):
         pieces = [row[i:] for i, row in enumerate(rows_of(rows), 1)]
         size = sum(map(len, pieces))
@@ -209,24 +236,23 @@ def _by_products(
     return rows_of
 
 
-def mean_pairs(several: Sequence[Pairs]) -> Pairs:
+def mean_pairs(several: Sequence[Pairs], threads: int = 1) -> Pairs:
     """Mean dissimilarity of each pair over matrices rescaled to the same root mean square."""
-    weights = [
-        np.ones(len(pairs.dissimilarities)) if pairs.weights is None else pairs.weights
-        for pairs in several
-    ]
+    count = len(several[0].dissimilarities)
     sizes = [
-        float(np.sqrt(pairs.sum(pairs.dissimilarities**2) / max(weight.sum(), 1e-300)))
-        for pairs, weight in zip(several, weights, strict=True)
+        float(np.sqrt(sum_of_squares(one.dissimilarities, one.weights) / max(one.known, 1e-300)))
+        for one in several
     ]
-    total = np.sum(weights, axis=0)
-    sums = np.sum(
-        [
-            weight * pairs.dissimilarities / max(size, 1e-300)
-            for pairs, weight, size in zip(several, weights, sizes, strict=True)
-        ],
-        axis=0,
-    )
-    values = np.divide(sums, total, out=np.zeros(len(sums)), where=total > 0) * np.mean(sizes)
+    values, total, mean = np.empty(count), np.empty(count), float(np.mean(sizes))
+
+    def fill(some: slice) -> None:
+        values[some] = total[some] = 0.0
+        for one, size in zip(several, sizes, strict=True):
+            weights = 1.0 if one.weights is None else one.weights[some]
+            values[some] += one.dissimilarities[some] * (weights * (mean / max(size, 1e-300)))
+            total[some] += weights
+        np.divide(values[some], total[some], out=values[some], where=total[some] > 0)
+
+    map_in_team(fill, row_chunks(count, 8, CACHED), threads)
     whole = all(pairs.weights is None for pairs in several)
     return Pairs(several[0].n, values, None if whole else total)

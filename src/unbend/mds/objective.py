@@ -22,6 +22,7 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.cached import cached_property
 from unbend.eigen.shift_invert import analyse
 from unbend.mds.object_pairs import Pairs, Precision, sum_of_squares
+from unbend.mds.regressions import AscendingPairs, LinePairs
 from unbend.mds.transformations import Disparities, Monotone, Steps, Transformation
 
 LOSSES = ("raw", "sstress", "sammon")
@@ -177,7 +178,9 @@ class Stress1(_WeightedStress):
 
     def _regress(self, coordinates: FloatArray) -> tuple[float, float, FloatArray]:
         """Value, Σ w d², and the disparities."""
-        distances = self._weighting().distances(coordinates)
+        if self._lines is not None:
+            return self._lines(coordinates)
+        distances = self._weighting().distances(coordinates, self.threads)
         found = self.transformation(distances)
         size = sum_of_squares(distances, self._weights)
         return (found.residual / size if size > 0 else 0.0), size, found.targets
@@ -185,33 +188,35 @@ class Stress1(_WeightedStress):
     def __call__(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
         """Value and gradient at a configuration (n, d).
 
-        With value f, ∇f = Σ 2w (d − d̂ − f d) ∇d / Σ w d²: the gradient of raw stress with targets
-        d̂/(1 − f), times (1 − f).
+        With value f, ∇f = Σ 2w ((1 − f) d − d̂) ∇d / Σ w d²: the gradient of raw stress with targets
+        d̂ at the configuration times 1 − f.
         """
         if self._ascending is not None and np.isfinite(coordinates).all():
             return self._ascending(coordinates)
         value, size, targets = self._regress(coordinates)
         if size == 0 or value >= 1:
             return value, np.zeros_like(coordinates)
-        _, gradient = _stress(self._pairs(targets / (1 - value)), 0, coordinates, self.threads)
-        return value, gradient * ((1 - value) / size)
+        _, gradient = _stress(self._pairs(targets), 0, (1 - value) * coordinates, self.threads)
+        return value, gradient / size
 
     @cached_property
-    def _ascending(self) -> "AscendingPairs | None":
-        """All pairs in the order of dissimilarities, where each has a disparity of its own."""
-        kind = self.transformation
-        if not isinstance(kind, Monotone) or kind.equal_ties or kind.weights is not None:
+    def _ascending(self) -> AscendingPairs | None:
+        return AscendingPairs.of(self.transformation, self.threads) if self.ends is None else None
+
+    @cached_property
+    def _lines(self) -> LinePairs | None:
+        if self.ends is not None:
             return None
-        return AscendingPairs.of(kind) if self.ends is None else None
+        return LinePairs.of(self.transformation, self.precision, self.threads)
 
     def guttman_transform(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
         """Value at a configuration, and its Guttman transform, which is never worse."""
         value, _, targets = self._regress(coordinates)
         if value >= 1:
             return value, coordinates
-        # With disparities of the distances' size a minimum is a fixed point.
-        _, gradient = _stress(self._pairs(targets / (1 - value)), 0, coordinates, self.threads)
-        return value, coordinates - self._inverse(gradient) / 2.0
+        # With disparities d̂/(1 − f), of the distances' size, a minimum is a fixed point.
+        _, gradient = _stress(self._pairs(targets), 0, (1 - value) * coordinates, self.threads)
+        return value, coordinates - self._inverse(gradient) / (2.0 * (1 - value))
 
     def per_object(self, coordinates: FloatArray) -> FloatArray:
         """Contribution of each object to the value: half of each of its pairs."""
@@ -219,40 +224,6 @@ class Stress1(_WeightedStress):
         contributions = np.empty(len(coordinates))
         _stress(self._pairs(targets), 0, coordinates, self.threads, contributions)
         return contributions / (2.0 * size) if size > 0 else contributions
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class AscendingPairs:
-    """Stress-1 of all pairs with monotone disparities, by passes in the order of dissimilarities.
-
-    The arrays are those of the pairs, sorted, and space for distances, means and sizes of blocks:
-    memory that is new with every call costs more than the arithmetic.
-    """
-
-    first: IntArray
-    second: IntArray
-    ties: IntArray
-    space: tuple[FloatArray, FloatArray, IntArray]
-
-    @classmethod
-    def of(cls, transformation: Monotone) -> "AscendingPairs":
-        """Sort the pairs."""
-        pairs, order = transformation.pairs, transformation.order
-        objects = np.arange(pairs.n, dtype=np.int32)
-        rows = np.repeat(objects, objects[::-1])[order]
-        columns = (order - pairs.starts()[rows] + rows + 1).astype(np.int32)
-        space = np.empty(len(order)), np.empty(len(order)), np.empty(len(order), dtype=np.int32)
-        return cls(rows, columns, transformation.tied_ranges, space)
-
-    def __call__(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
-        """Value and gradient at a configuration (n, d)."""
-        gradient = np.empty(coordinates.shape)
-        places = np.ascontiguousarray(coordinates, dtype=np.float64)
-        residual, size = kernels.monotone_stress(
-            self.first, self.second, self.ties, places, *self.space, gradient
-        )
-        return (residual / size if size > 0 else 0.0), gradient
 
 
 @final
@@ -293,7 +264,7 @@ class InverseStress(_WeightedStress):
 
     def regress(self, distances: FloatArray) -> Disparities:
         """Return f(d) of all pairs, and the residual sum of squares."""
-        by_distance = Monotone(replace(self.pairs, dissimilarities=distances))
+        by_distance = Monotone(replace(self.pairs, dissimilarities=distances), threads=self.threads)
         return by_distance(self.pairs.dissimilarities.astype(np.float64))
 
     def curve(self, distances: FloatArray, targets: FloatArray | None = None) -> Steps:
@@ -310,7 +281,7 @@ class InverseStress(_WeightedStress):
     def __call__(self, coordinates: FloatArray) -> tuple[float, FloatArray]:
         """Value at a configuration (n, d), and the gradient for f fixed and continuous."""
         pairs = self.pairs
-        distances = pairs.distances(coordinates)
+        distances = pairs.distances(coordinates, self.threads)
         given = pairs.dissimilarities.astype(np.float64)
         size = sum_of_squares(given, pairs.weights)
         if size == 0:
@@ -335,7 +306,7 @@ class InverseStress(_WeightedStress):
         size = sum_of_squares(given, self.pairs.weights)
         if size == 0:
             return np.zeros(self.pairs.n)
-        fitted = self.regress(self.pairs.distances(coordinates)).targets
+        fitted = self.regress(self.pairs.distances(coordinates, self.threads)).targets
         weights = 1.0 if self.pairs.weights is None else self.pairs.weights
         shares = weights * np.square(given - fitted) / size
         ends = self.pairs.all_ends()

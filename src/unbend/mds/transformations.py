@@ -5,6 +5,7 @@ weighted least squares. Admissible sets are cones, so the residual Σ w (d − d
 that it would have with d̂ fixed.
 """
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
@@ -12,7 +13,8 @@ from typing import NamedTuple, final
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from unbend.arrays import FloatArray, IntArray, distinct_values
+from unbend._kernels import kernels
+from unbend.arrays import FloatArray, IntArray, first_of_distinct
 from unbend.cached import cached_property
 from unbend.mds.object_pairs import Pairs, sum_of_squares
 
@@ -32,6 +34,10 @@ class Line:
     def times(self, factor: float) -> "Line":
         """Return a multiple of the line."""
         return Line(factor * self.intercept, factor * self.slope)
+
+    def rescale_given(self, scale: float) -> "Line":
+        """Return the same disparities for dissimilarities `scale` times as large."""
+        return Line(self.intercept, self.slope / scale)
 
 
 @final
@@ -57,6 +63,10 @@ class Steps:
     def times(self, factor: float) -> "Steps":
         """Return a multiple of the curve."""
         return Steps(self.given, factor * self.fitted)
+
+    def rescale_given(self, scale: float) -> "Steps":
+        """Return the same disparities for dissimilarities `scale` times as large."""
+        return Steps(scale * self.given, self.fitted)
 
 
 Curve = Line | Steps
@@ -93,9 +103,40 @@ class PairTransformation:
         return Disparities(targets, sum_of_squares(distances - targets, self.weights))
 
 
+class LineTransformation(PairTransformation):
+    """Disparities max(a + b δ, 0) on a line, determined by Σ w d and Σ w (δ − center) d."""
+
+    @property
+    @abstractmethod
+    def center(self) -> float:
+        """Dissimilarity from which those of the second sum are measured."""
+
+    @abstractmethod
+    def line_of(self, total: float, product: float) -> tuple[float, float]:
+        """Intercept and slope of the line for the two sums."""
+
+    def __call__(self, distances: FloatArray) -> Disparities:
+        """Regress distances on dissimilarities."""
+        return self._result(distances, self.curve(distances)(self._given))
+
+    def curve(self, distances: FloatArray, found: Disparities | None = None) -> Line:
+        """Return the line."""
+        product = self.pairs.sum((self._given - self.center) * distances)
+        return Line(*self.line_of(self.pairs.sum(distances), product))
+
+    @property
+    def _given(self) -> FloatArray:
+        return self.pairs.dissimilarities.astype(np.float64, copy=False)
+
+    @cached_property
+    def _spread(self) -> float:
+        """Σ w (δ − center)²."""
+        return sum_of_squares(self._given - self.center, self.weights)
+
+
 @final
 @dataclass(frozen=True, eq=False)
-class Ratio(PairTransformation):
+class Ratio(LineTransformation):
     """d̂ = b δ.
 
     Examples
@@ -107,24 +148,19 @@ class Ratio(PairTransformation):
     array([2., 4., 6.])
     """
 
-    def __call__(self, distances: FloatArray) -> Disparities:
-        """Regress distances on dissimilarities, through the origin."""
-        return self._result(distances, self.slope(distances) * self.pairs.dissimilarities)
+    @property
+    def center(self) -> float:
+        """Zero."""
+        return 0.0
 
-    def slope(self, distances: FloatArray) -> float:
-        """Least-squares slope through the origin."""
-        given = self.pairs.dissimilarities
-        square = self.pairs.sum(given * given)
-        return self.pairs.sum(distances * given) / square if square > 0 else 0.0
-
-    def curve(self, distances: FloatArray) -> Curve:
-        """Return the line."""
-        return Line(0.0, self.slope(distances))
+    def line_of(self, total: float, product: float) -> tuple[float, float]:
+        """Line through the origin."""
+        return 0.0, product / self._spread if self._spread > 0 else 0.0
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Interval(PairTransformation):
+class Interval(LineTransformation):
     """d̂ = a + b δ with b ≥ 0, non-negative at the least δ.
 
     Majorisation needs non-negative disparities to decrease the stress.
@@ -138,25 +174,20 @@ class Interval(PairTransformation):
     array([2., 3., 4.])
     """
 
-    def __call__(self, distances: FloatArray) -> Disparities:
-        """Regress distances on dissimilarities by a non-decreasing line."""
-        intercept, slope = self.line(distances)
-        line = intercept + slope * self.pairs.dissimilarities.astype(np.float64)
-        return self._result(distances, np.maximum(line, 0.0))
+    @cached_property
+    def center(self) -> float:
+        """Mean dissimilarity."""
+        return self.pairs.sum(self._given) / self.pairs.known
 
-    def line(self, distances: FloatArray) -> tuple[float, float]:
-        """Intercept and slope."""
-        given, pairs = self.pairs.dissimilarities.astype(np.float64), self.pairs
-        count = pairs.sum(np.ones(len(given)))
-        center, mean = pairs.sum(given) / count, pairs.sum(distances) / count
-        spread = pairs.sum(np.square(given - center))
-        product = pairs.sum((given - center) * (distances - mean))
-        slope = max(product / spread, 0.0) if spread > 0 else 0.0
-        if mean + slope * (self._least - center) >= 0:
-            return mean - slope * center, slope
+    def line_of(self, total: float, product: float) -> tuple[float, float]:
+        """Non-decreasing line."""
+        mean, below = total / self.pairs.known, self.center - self._least
+        slope = max(product / self._spread, 0.0) if self._spread > 0 else 0.0
+        if mean - slope * below >= 0:
+            return mean - slope * self.center, slope
         # The line through zero at the least δ: the other edge of the cone.
-        above = given - self._least
-        slope = pairs.sum(above * distances) / pairs.sum(above * above)
+        square = self._spread + self.pairs.known * below * below
+        slope = (product + below * total) / square
         return -slope * self._least, slope
 
     @cached_property
@@ -164,10 +195,6 @@ class Interval(PairTransformation):
         """Least dissimilarity of a known pair."""
         known = True if self.weights is None else self.weights > 0
         return float(self.pairs.dissimilarities.min(where=known, initial=np.inf))
-
-    def curve(self, distances: FloatArray) -> Curve:
-        """Return the line."""
-        return Line(*self.line(distances))
 
 
 @final
@@ -190,15 +217,37 @@ class Monotone(PairTransformation):
 
     pairs: Pairs
     equal_ties: bool = False
+    threads: int = 1
+
+    @cached_property
+    def order(self) -> IntArray:
+        """Pairs in ascending order of their dissimilarities, unknown ones last."""
+        given = self.pairs.dissimilarities
+        if self.weights is not None:
+            given = np.where(self.weights > 0, given, np.inf).astype(given.dtype)
+        order = np.empty(len(given), dtype=np.int64)
+        kernels.sorted_order(given, self.threads, order)
+        return order
+
+    @cached_property
+    def _starts(self) -> IntArray:
+        """First pair, in that order, of each distinct dissimilarity; unknown ones are the last."""
+        known = len(self.order) if self.weights is None else np.count_nonzero(self.weights > 0)
+        ascending = self.pairs.dissimilarities[self.order[:known]]
+        starts = np.flatnonzero(first_of_distinct(ascending))
+        return starts if known == len(self.order) else np.append(starts, known)
+
+    @cached_property
+    def _sizes(self) -> IntArray:
+        """Number of pairs of each distinct dissimilarity."""
+        return np.diff(self._starts, append=len(self.order))
 
     @cached_property
     def _group(self) -> IntArray:
         """Rank of each pair's dissimilarity among the distinct ones of known pairs."""
-        given = self.pairs.dissimilarities
-        if self.weights is not None:
-            # Unknown pairs are last, with zero weight.
-            given = np.where(self.weights > 0, given, np.inf)
-        return distinct_values(given)[1]
+        group = np.empty(len(self.order), dtype=np.intp)
+        group[self.order] = np.repeat(np.arange(len(self._sizes)), self._sizes)
+        return group
 
     @cached_property
     def _counts(self) -> FloatArray:
@@ -206,21 +255,15 @@ class Monotone(PairTransformation):
         return np.asarray(np.bincount(self._group, self.weights), dtype=np.float64)
 
     @cached_property
-    def order(self) -> IntArray:
-        """Pairs in ascending order of their dissimilarities."""
-        return np.argsort(self._group, kind="stable")
-
-    @cached_property
     def tied_ranges(self) -> IntArray:
         """Begin and end, in that order, of each set of tied pairs."""
-        ends = np.cumsum(np.bincount(self._group))
-        ranges = np.column_stack((np.append(0, ends[:-1]), ends)).astype(np.int64)
-        return np.ascontiguousarray(ranges[ranges[:, 1] - ranges[:, 0] > 1])
+        ranges = np.column_stack((self._starts, self._starts + self._sizes)).astype(np.int64)
+        return np.ascontiguousarray(ranges[self._sizes > 1])
 
     @cached_property
     def _tied_positions(self) -> IntArray:
         """Positions of tied pairs in the order."""
-        return np.flatnonzero((np.bincount(self._group) > 1)[self._group[self.order]])
+        return np.flatnonzero(np.repeat(self._sizes > 1, self._sizes))
 
     def __call__(self, distances: FloatArray) -> Disparities:
         """Regress distances monotonically."""
@@ -253,12 +296,16 @@ class Monotone(PairTransformation):
         fitted[known] = ascending.x
         return fitted
 
-    def curve(self, distances: FloatArray) -> Curve:
+    def curve(self, distances: FloatArray, found: Disparities | None = None) -> Curve:
         """Return the mean disparity at each dissimilarity, interpolated linearly."""
-        known = slice(None) if self.weights is None else self.weights > 0
-        given, group = distinct_values(self.pairs.dissimilarities[known])
-        fitted = np.bincount(group, self(distances).targets[known]) / np.bincount(group)
-        return Steps(given.astype(np.float64), fitted)
+        targets = (self(distances) if found is None else found).targets
+        known = slice(None)
+        if self.weights is not None and not np.all(self.weights > 0):
+            # Unknown pairs are the last set.
+            known = slice(-1)
+        given = self.pairs.dissimilarities[self.order[self._starts[known]]]
+        means = np.add.reduceat(targets[self.order], self._starts) / self._sizes
+        return Steps(given.astype(np.float64), means[known])
 
 
 @final
@@ -307,7 +354,7 @@ class Replicated:
             mean = np.divide(mean, self.weights, out=np.zeros(len(distances)), where=known)
         return Disparities(mean, sum(one.residual for one in found) / len(found))
 
-    def curve(self, distances: FloatArray) -> Curve:
+    def curve(self, distances: FloatArray, found: Disparities | None = None) -> Curve:
         """Raise: each matrix has its own curve."""
         raise TypeError("each matrix has its own curve: call curve of one of the parts")
 

@@ -282,7 +282,7 @@ class DiffusionMaps(KernelEmbedding):
         """Affinities of the union graph, each row with itself; given ones above the threshold."""
         space = component.space
         if not isinstance(space, AffinitySpace):
-            return diffusion_weights(component.neighbors, affinity)
+            return diffusion_weights(component.neighbors, affinity, component.threads)
         kept = space.affinities.copy()
         kept.data[kept.data < self.threshold] = 0.0
         kept.eliminate_zeros()

@@ -128,6 +128,7 @@ class LandmarkMVU(UnfoldingEmbedding):
                 nu=self.nu,
                 tolerance=self.tol,
                 rng=generator(self.random_state),
+                threads=component.threads,
             )
             self._warn_if_poor(found, len(landmarks))
         else:

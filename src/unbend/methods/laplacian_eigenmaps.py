@@ -123,7 +123,7 @@ class LaplacianEigenmaps(KernelEmbedding):
 
     def _kernel(self, component: Component) -> "LaplacianKernel":
         weight = self._weight(component.neighbors.distances)
-        weights = self._edge_rows(component.space, component.neighbors, weight)
+        weights = self._edge_rows(component.space, component.neighbors, weight, component.threads)
         masses = component.masses
         if masses is not None:
             weights = CompressedRows.of(scale_both_sides(weights.matrix(), masses))
@@ -139,12 +139,15 @@ class LaplacianEigenmaps(KernelEmbedding):
         measured = not vars(self).get(UNMEASURED)
         return LaplacianKernel(component, problem, weight, degree, self.normalization, measured)
 
-    def _edge_rows(self, space: Space, neighbors: Neighbors, weight: Weight) -> CompressedRows:
+    def _edge_rows(
+        self, space: Space, neighbors: Neighbors, weight: Weight, threads: int = 1
+    ) -> CompressedRows:
         """Symmetric weights of the edges; of affinities these themselves, with their loops."""
         if isinstance(space, AffinitySpace):
             return CompressedRows.of(space.affinities)
         weights = weights_of(neighbors.distances, weight)
-        return merge_directions(neighbors.offsets, neighbors.indices, weights, self.symmetrization)
+        rows = neighbors.offsets, neighbors.indices, weights
+        return merge_directions(*rows, self.symmetrization, threads)
 
     def _fit_columns(self, X: Any, graph: Any) -> dict[str, Any] | None:
         """Embed rows by the random walk on all pairs (slides (69)).

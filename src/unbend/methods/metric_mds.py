@@ -1,5 +1,6 @@
 """Metric multidimensional scaling."""
 
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -8,7 +9,7 @@ from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import DistanceInput
 from unbend.estimators.scaling import Scaling
 from unbend.extension import Extension
-from unbend.mds import MetricStress, Objective, Pairs, Solution, StressExtension, principal_axes
+from unbend.mds import MetricStress, Pairs, Solution, StressExtension, principal_axes
 from unbend.mds.placement import ScaledExtension
 from unbend.validation.parameters import Choice, declare, param
 from unbend.validation.threads import threads
@@ -78,21 +79,21 @@ class MetricMDS(Scaling):
             raise ValueError(f"solver='sgd' minimises raw stress, not loss={self.loss!r}")
         return self.solver
 
-    def _objective(self, pairs: Pairs) -> Objective:
+    def _objective(self, pairs: Pairs) -> MetricStress:
         # At its best scale stress-1 is a function of raw stress: the same configurations are best.
         loss = "raw" if self.loss == "stress1" else self.loss
         return MetricStress(pairs, loss, threads(self.n_jobs))
 
     def _finish(
-        self, given: DistanceInput, pairs: Pairs, scale: float, solution: Solution
+        self, given: DistanceInput, objective: MetricStress, scale: float, solution: Solution
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
-        raw = MetricStress(pairs, "raw", threads(self.n_jobs))
+        raw = objective if objective.loss == "raw" else replace(objective, loss="raw")
         fit = raw.best_scale(solution.coordinates)
         stretch = fit.factor if self.loss == "stress1" else 1.0
         turned = principal_axes(solution.coordinates) * scale
         loss = "raw" if self.loss == "stress1" else self.loss
         place = StressExtension(turned.copy(), given.points, loss)
-        size = self._objective(pairs).size or 1.0
+        size = objective.size or 1.0
         history = {
             "raw": solution.history * scale**2,
             "stress1": np.sqrt(solution.history / size),

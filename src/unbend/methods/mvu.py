@@ -78,6 +78,7 @@ class MVU(UnfoldingEmbedding):
                 tolerance=self.tol,
                 solver=self.solver,  # type: ignore[arg-type]
                 rng=generator(self.random_state),
+                threads=component.threads,
             )
         else:
             found = nothing_to_unfold()

@@ -14,25 +14,28 @@ from unbend.mds import (
     Monotone,
     Pairs,
     Ratio,
+    Replicated,
     Solution,
     Stress1,
     StressExtension,
     Transformation,
     principal_axes,
 )
+from unbend.mds.object_pairs import sum_of_squares
 from unbend.mds.transformations import Curve, rescale_disparities
 from unbend.report import warn
 from unbend.validation.parameters import Choice, declare, param
 from unbend.validation.threads import threads
 
-# Fewer different disparities than this, over many pairs, say that clusters fell into points.
-FEW_STEPS = 3
+# Fewer different disparities than this, over many pairs, say that clusters fell into points; pairs
+# in which they are looked for at first.
+FEW_STEPS, SAMPLE = 3, 1000
 
 
-def transformation_of(kind: str, ties: str, pairs: Pairs) -> Transformation:
+def transformation_of(kind: str, ties: str, pairs: Pairs, n_threads: int) -> Transformation:
     """Make the transformation that a word stands for."""
     if kind == "monotone":
-        return Monotone(pairs, equal_ties=ties == "secondary")
+        return Monotone(pairs, equal_ties=ties == "secondary", threads=n_threads)
     return Interval(pairs) if kind == "interval" else Ratio(pairs)
 
 
@@ -108,7 +111,7 @@ class NonmetricMDS(Scaling):
         return self.solver
 
     def _transformation(self, pairs: Pairs) -> Transformation:
-        return transformation_of(self.transformation, self.ties, pairs)
+        return transformation_of(self.transformation, self.ties, pairs, threads(self.n_jobs))
 
     def _objective(self, pairs: Pairs) -> Stress1 | InverseStress:
         kind = self._transformation(pairs)
@@ -125,35 +128,49 @@ class NonmetricMDS(Scaling):
         return InverseStress(pairs, stress, threads(self.n_jobs))
 
     def _finish(
-        self, given: DistanceInput, pairs: Pairs, scale: float, solution: Solution
+        self,
+        given: DistanceInput,
+        objective: Stress1 | InverseStress,
+        scale: float,
+        solution: Solution,
     ) -> tuple[FloatArray, Extension, dict[str, Any]]:
+        before = objective.before if isinstance(objective, InverseStress) else objective
+        transformation = before.transformation
+        assert not isinstance(transformation, Replicated)
+        pairs = transformation.pairs
         # Stress-1 has no scale: the distances get the root mean square of the dissimilarities.
-        distances = pairs.distances(solution.coordinates)
-        size = pairs.sum(distances * distances)
-        wanted = pairs.sum(pairs.dissimilarities.astype(np.float64) ** 2)
+        distances = pairs.distances(solution.coordinates, threads(self.n_jobs))
+        size = sum_of_squares(distances, pairs.weights)
+        wanted = sum_of_squares(pairs.dissimilarities, pairs.weights)
         stretch = float(np.sqrt(wanted / size)) if size > 0 else 1.0
-        distances *= stretch * scale
+        distances *= stretch
         turned = principal_axes(solution.coordinates) * (stretch * scale)
         known = slice(None) if pairs.weights is None else pairs.weights > 0
-        objective = self._objective(given.pairs)
         if isinstance(objective, InverseStress):
-            self._warn_if_degenerate(objective.regress(distances).targets[known], distances)
-            curve: Curve = objective.curve(distances).invert()
+            found = objective.regress(distances)
+            curve: Curve = objective.curve(distances, found.targets).invert()
         else:
-            transformation = objective.transformation
-            self._warn_if_degenerate(transformation(distances).targets[known], distances)
-            curve = rescale_disparities(transformation.curve(distances), solution.value)
+            found = transformation(distances)
+            curve = rescale_disparities(transformation.curve(distances, found), solution.value)
+        self._warn_if_degenerate(found.targets[known])
+        curve = curve.rescale_given(scale).times(scale)
         place = StressExtension(turned.copy(), given.points, "raw", curve)
         history = np.sqrt(solution.history)
         return turned, place, {"stress_": float(history[-1]), "history_": history}
 
-    def _warn_if_degenerate(self, targets: FloatArray, distances: FloatArray) -> None:
-        steps = len(np.unique(targets.round(6 - int(np.log10(max(targets.max(), 1e-300))))))
-        if self.transformation == "monotone" and steps < FEW_STEPS < len(distances) / 10:
-            warn(
-                f"The disparities have only {steps} different values: the solution is degenerate, "
-                "for example two clusters that fell into points; use transformation='interval'"
-            )
+    def _warn_if_degenerate(self, targets: FloatArray) -> None:
+        if self.transformation != "monotone" or len(targets) / 10 <= FEW_STEPS:
+            return
+        digits = 6 - int(np.log10(max(targets.max(), 1e-300)))
+        # Mostly a few of the pairs have enough values, and all need not be sorted.
+        for some in (targets[:: 1 + len(targets) // SAMPLE], targets):
+            steps = len(np.unique(some.round(digits)))
+            if steps >= FEW_STEPS:
+                return
+        warn(
+            f"The disparities have only {steps} different values: the solution is degenerate, "
+            "for example two clusters that fell into points; use transformation='interval'"
+        )
 
     def _disparities(self, distances: FloatArray) -> FloatArray:
         objective = self._objective(self._pairs())

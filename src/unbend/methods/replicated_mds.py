@@ -1,18 +1,17 @@
 """Replicated multidimensional scaling."""
 
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from scipy.spatial.distance import pdist
 from sklearn.utils.validation import check_is_fitted
 
 from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import DistanceInput
 from unbend.estimators.scaling import MultiScaling, Shepard, minimise, note_convergence
 from unbend.mds import Pairs, Replicated, Stress1, StressExtension, initialization, principal_axes
-from unbend.mds.object_pairs import mean_pairs
+from unbend.mds.object_pairs import mean_pairs, sum_of_squares
 from unbend.mds.placement import MeanDisparityExtension
-from unbend.mds.transformations import rescale_disparities
+from unbend.mds.transformations import Disparities, rescale_disparities
 from unbend.methods.nonmetric_mds import NonmetricMDS, transformation_of
 from unbend.report import Report, stage
 from unbend.validation.parameters import Choice, declare, inherit, param
@@ -63,35 +62,38 @@ class ReplicatedMDS(MultiScaling):
     solver: str = param("lbfgs", Choice("lbfgs", "smacof"), help="As in NonmetricMDS.")
 
     def _fit_all(self, report: Report, given: list[DistanceInput]) -> None:
-        pairs = [one.pairs for one in given]
-        parts = [transformation_of(self.transformation, self.ties, one) for one in pairs]
+        pairs, jobs = [one.pairs for one in given], threads(self.n_jobs)
         # Stress-1 has no unit: each matrix in its own, so that squares stay in range.
-        scaled = [
-            transformation_of(self.transformation, self.ties, p.normalize()[0]) for p in pairs
-        ]
+        scaled, scales = zip(*(one.normalize() for one in pairs), strict=True)
+        parts = [transformation_of(self.transformation, self.ties, one, jobs) for one in scaled]
         single = all(one.precision is np.float32 for one in pairs)
         objective = Stress1(
             pairs[0].n,
-            Replicated(scaled),
-            threads(self.n_jobs),
+            Replicated(parts),
+            jobs,
             precision=np.float32 if single else np.float64,
         )
         with stage("start"):
             rng = generator(self.random_state)
-            mean = mean_pairs(pairs)
+            mean = mean_pairs(pairs, jobs)
             unit = mean.normalize()[0]
-            start = initialization.classical(unit, self.n_components, rng, threads(self.n_jobs))
+            start = initialization.classical(unit, self.n_components, rng, jobs)
         with stage("stress"):
             solution = minimise(objective, start, self.solver, self.tol, self.max_iter)
             note_convergence(solution, self.solver, self.max_iter)
         with stage("coordinates"):
             x = solution.coordinates
-            distances = pdist(x)
-            size, wanted = mean.sum(distances**2), mean.sum(mean.dissimilarities**2)
+            distances = mean.distances(x, jobs)
+            size = sum_of_squares(distances, mean.weights)
+            wanted = sum_of_squares(mean.dissimilarities, mean.weights)
             stretch = float(np.sqrt(wanted / size)) if size > 0 else 1.0
             embedding = principal_axes(x) * stretch
             distances *= stretch
-            curves = [part.curve(distances) for part in parts]
+            found = [part(distances) for part in parts]
+            curves = [
+                part.curve(distances, one).rescale_given(scale)
+                for part, one, scale in zip(parts, found, scales, strict=True)
+            ]
             sized = [rescale_disparities(curve, solution.value) for curve in curves]
             own = StressExtension(embedding.copy(), None, "raw")
             history = np.sqrt(solution.history)
@@ -103,7 +105,7 @@ class ReplicatedMDS(MultiScaling):
             None,
             stress_=float(history[-1]),
             stress_per_matrix_=np.array(
-                [_stress1(p, part, distances) for p, part in zip(pairs, parts, strict=True)]
+                [_stress1(p, one, distances) for p, one in zip(pairs, found, strict=True)]
             ),
             history_=history,
             n_iter_=len(history) - 1,
@@ -127,12 +129,14 @@ class ReplicatedMDS(MultiScaling):
         """
         check_is_fitted(self)
         pairs = self._pairs[matrix]
-        distances = pdist(np.asarray(self.embedding_, dtype=np.float64))
-        found = transformation_of(self.transformation, self.ties, pairs)(distances).targets
+        jobs = threads(self.n_jobs)
+        distances = pairs.distances(np.asarray(self.embedding_, dtype=np.float64), jobs)
+        kind = transformation_of(self.transformation, self.ties, pairs, jobs)
+        found = kind(distances).targets
         known = slice(None) if pairs.weights is None else pairs.weights > 0
         return Shepard(pairs.dissimilarities[known], found[known], distances[known])
 
 
-def _stress1(pairs: Pairs, part: Any, distances: FloatArray) -> float:
-    size = pairs.sum(distances**2)
-    return float(np.sqrt(part(distances).residual / size)) if size > 0 else 0.0
+def _stress1(pairs: Pairs, found: Disparities, distances: FloatArray) -> float:
+    size = sum_of_squares(distances, pairs.weights)
+    return float(np.sqrt(found.residual / size)) if size > 0 else 0.0

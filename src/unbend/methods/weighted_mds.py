@@ -9,9 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 from unbend.arrays import FloatArray
 from unbend.estimators.dissimilarities import DistanceInput, count_missing
 from unbend.estimators.scaling import MultiScaling
-from unbend.mds.indscal import indscal
+from unbend.mds.indscal import ScalarProducts, indscal
 from unbend.memory import reserve
-from unbend.neighbors.space import centered_gram
 from unbend.report import Report, note, stage, warn
 from unbend.validation.parameters import declare
 from unbend.validation.random_state import generator
@@ -44,6 +43,19 @@ class LeastSquares:
         own = joined.any(axis=1)
         placed[own] = x[joined[own].argmax(axis=1)]
         return np.asarray(placed)
+
+
+def _scalar_products(distances: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Scalar products −½ H D² H of each matrix (k, n, n), and the mean squares of rows (k, n)."""
+    products = np.empty((len(distances), *distances[0].shape))
+    means = np.empty(products.shape[:2])
+    for own, squares, mean in zip(distances, products, means, strict=True):
+        np.square(own, dtype=np.float64, out=squares)
+        mean[:] = squares.mean(axis=1)
+        squares -= mean[:, None]
+        squares -= mean - mean.mean()
+        squares *= -0.5
+    return products, means
 
 
 @final
@@ -95,19 +107,17 @@ class WeightedMDS(MultiScaling):
             )
         with stage("kernel"):
             reserve(32 * k * n**2, f"{k} matrices of {n} x {n} scalar products", "use fewer rows")
-            distances = np.stack([one.pairs.square() for one in given])
-            products = centered_gram(distances)
+            products, squares = _scalar_products([one.pairs.square() for one in given])
             if k == 1:
                 warn("One matrix does not determine the axes. Pass two or more to WeightedMDS.")
         with stage("stress"):
             rng = generator(self.random_state)
             tol = 1e-9 if self.tol == "auto" else self.tol
-            found = indscal(products, self.n_components, tol, self.max_iter, rng)
+            found = indscal(ScalarProducts(products), self.n_components, tol, self.max_iter, rng)
             note(iterations=len(found.history), converged=found.converged)
             if not found.converged:
                 warn(f"INDSCAL did not converge in {self.max_iter} iterations. Increase max_iter.")
         with stage("coordinates"):
-            squares = np.square(distances, dtype=np.float64).mean(axis=1)
             place = LeastSquares(found.configuration.copy(), found.weights.copy(), squares)
             note(variance_accounted=[float(share) for share in found.accounted])
         self._keep(

@@ -89,6 +89,7 @@ def stationary_point(
     coordinates: FloatArray,
     tensions: FloatArray | None = None,
     max_steps: int = MAX_STEPS,
+    threads: int = 1,
 ) -> StationaryPoint:
     """Find a stationary point of ‖Y‖² − Σ φ(stretch) over Y (n, r), from initial coordinates.
 
@@ -104,7 +105,7 @@ def stationary_point(
     >>> found.tensions.round(6)
     array([1., 1.])
     """
-    matrix = NewtonMatrix(edges, coordinates.shape[1])
+    matrix = NewtonMatrix(edges, coordinates.shape[1], threads)
     matrix.reserve()
     return newton_iteration(edges, Curvature(matrix), relaxation, coordinates, tensions, max_steps)
 

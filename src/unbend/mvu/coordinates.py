@@ -20,7 +20,9 @@ LANDMARKS = 200
 JITTER = 1e-3
 
 
-def landmark_isomap(edges: Edges, rank: int, rng: np.random.Generator) -> FloatArray:
+def landmark_isomap(
+    edges: Edges, rank: int, rng: np.random.Generator, threads: int = 1
+) -> FloatArray:
     """Coordinates (n, rank) by landmark Isomap (de Silva and Tenenbaum, 2003).
 
     Columns without a positive eigenvalue are small and random, so that a solver can use them.
@@ -32,7 +34,7 @@ def landmark_isomap(edges: Edges, rank: int, rng: np.random.Generator) -> FloatA
     )
     lengths = csr_array((np.tile(np.sqrt(edges.squares), 2), ends), shape=(n, n))
     chosen = np.arange(n) if n <= LANDMARKS else np.sort(rng.choice(n, LANDMARKS, replace=False))
-    squares = np.square(geodesics(lengths, chosen))
+    squares = np.square(geodesics(lengths, chosen, threads=threads))
     ask()
     between = squares[:, chosen]
     centered = between - between.mean(axis=0) - between.mean(axis=1)[:, None] + between.mean()

@@ -10,6 +10,7 @@ from scipy.sparse import bsr_array, csc_array, csr_array
 from scipy.sparse.linalg import splu
 
 from unbend._kernels import kernels
+from unbend._kernels.parts import map_in_team
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.cached import cached_property
 from unbend.memory import reserve
@@ -31,6 +32,7 @@ class NewtonMatrix:
 
     edges: Edges
     rank: int
+    threads: int = 1
 
     @cached_property
     def _layout(self) -> "BlockLayout":
@@ -39,7 +41,7 @@ class NewtonMatrix:
     @cached_property
     def _analysis(self) -> "Analysis":
         """Order in which elimination fills in little, and the factor's structure, for all steps."""
-        return kernels.analyse(self._layout.row, self._layout.column, inf)
+        return kernels.analyse(self._layout.row, self._layout.column, inf, self.threads)
 
     def reserve(self) -> None:
         """Reserve memory for the factors."""
@@ -80,12 +82,12 @@ class NewtonMatrix:
         layout = self._layout
         try:
             found = kernels.factor(
-                self._analysis, layout.row, layout.column, values, shift, 1, True
+                self._analysis, layout.row, layout.column, values, shift, self.threads, True
             )
         except ValueError:
             # The shift is an eigenvalue.
             return None
-        return SignedFactor(found)
+        return SignedFactor(found, self.threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +135,7 @@ class SignedFactor:
     """Factors L S L' of a matrix of blocks, with a diagonal S of signs."""
 
     factor: "Factor"
+    threads: int = 1
 
     @property
     def negative(self) -> int:
@@ -142,7 +145,7 @@ class SignedFactor:
     def solve(self, force: FloatArray) -> FloatArray:
         """Solve for a vector."""
         found = np.empty((len(force), 1))
-        self.factor.solve(force[:, None], 1, found)
+        self.factor.solve(force[:, None], self.threads, found)
         return found[:, 0]
 
 
@@ -251,9 +254,17 @@ class DenseCurvature:
         size = edges.p * rank
         roots = np.sqrt(2.0 * stiffness) / edges.squares
         matrix = np.kron(edges.laplacian(tensions) - np.eye(edges.p), np.eye(rank))
-        for rows in row_chunks(len(roots), 8 * size, CHUNK):
+
+        def squares(rows: slice) -> FloatArray:
             scaled = roots[rows, None] * differences[rows]
             products = (edges.vectors[rows, :, None] * scaled[:, None, :]).reshape(-1, size)
-            matrix += products.T @ products
+            return np.asarray(products.T @ products)
+
+        # As many parts at a time as there are threads: each is as large as the matrix.
+        chunks = row_chunks(len(roots), 8 * size, CHUNK)
+        for first in range(0, len(chunks), edges.threads):
+            some = chunks[first : first + edges.threads]
+            for part in map_in_team(squares, some, edges.threads):
+                matrix += part
             ask()
         return matrix

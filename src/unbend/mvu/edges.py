@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from unbend.arrays import FloatArray, IntArray
+from unbend._kernels.parts import map_in_team
+from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.cached import cached_property
 from unbend.graphs import components
 from unbend.neighbors import GraphSpace, Neighbors, Space
@@ -18,6 +19,8 @@ from unbend.neighbors import GraphSpace, Neighbors, Space
 # Edges shorter than this fraction of the median length are contracted: errors of 1e-10 in the
 # squares of the others would stretch them without bound.
 TOUCHING = 1e-6
+# Bytes of a block of differences of a basis.
+BLOCK = 1 << 21
 
 
 def center(values: FloatArray) -> FloatArray:
@@ -162,11 +165,18 @@ class SubspaceEdges:
 
     vectors: FloatArray
     squares: FloatArray
+    threads: int = 1
 
     @classmethod
-    def of(cls, edges: Edges, basis: FloatArray) -> "SubspaceEdges":
+    def of(cls, edges: Edges, basis: FloatArray, threads: int = 1) -> "SubspaceEdges":
         """Edges of a graph in an orthonormal basis of sum zero."""
-        return cls(edges.differences(basis), edges.squares)
+        vectors = np.empty((edges.m, basis.shape[1]))
+
+        def fill(rows: slice) -> None:
+            np.subtract(basis[edges.first[rows]], basis[edges.second[rows]], out=vectors[rows])
+
+        map_in_team(fill, row_chunks(edges.m, 8 * basis.shape[1], BLOCK), threads)
+        return cls(vectors, edges.squares, threads)
 
     @property
     def p(self) -> int:
@@ -175,11 +185,17 @@ class SubspaceEdges:
 
     def take(self, rows: IntArray) -> "SubspaceEdges":
         """Restrict to a subset of the edges."""
-        return SubspaceEdges(self.vectors[rows], self.squares[rows])
+        return replace(self, vectors=self.vectors[rows], squares=self.squares[rows])
 
     def differences(self, coordinates: FloatArray) -> FloatArray:
         """Vectors yᵢ − yⱼ (m, r)."""
-        return np.asarray(self.vectors @ coordinates)
+        differences = np.empty((len(self.vectors), coordinates.shape[1]))
+
+        def fill(rows: slice) -> None:
+            np.matmul(self.vectors[rows], coordinates, out=differences[rows])
+
+        map_in_team(fill, self._blocks, self.threads)
+        return differences
 
     def stretch(self, coordinates: FloatArray) -> FloatArray:
         """‖yᵢ − yⱼ‖²/d² − 1 for each edge."""
@@ -188,11 +204,23 @@ class SubspaceEdges:
 
     def laplacian(self, tensions: FloatArray) -> FloatArray:
         """U' L(u) U."""
-        return np.asarray(self.vectors.T @ ((tensions / self.squares)[:, None] * self.vectors))
+        return self._weighed_products(tensions, self.vectors)
 
     def pull(self, tensions: FloatArray, differences: FloatArray) -> FloatArray:
         """U' L(u) Y, from the differences of Y."""
-        return np.asarray(self.vectors.T @ ((tensions / self.squares)[:, None] * differences))
+        return self._weighed_products(tensions, differences)
+
+    @cached_property
+    def _blocks(self) -> list[slice]:
+        """Edges that one thread takes at a time: their number fixes the order of sums."""
+        return row_chunks(len(self.vectors), 8 * self.p, BLOCK)
+
+    def _weighed_products(self, tensions: FloatArray, others: FloatArray) -> FloatArray:
+        def product(rows: slice) -> FloatArray:
+            weights = tensions[rows] / self.squares[rows]
+            return np.asarray(self.vectors[rows].T @ (weights[:, None] * others[rows]))
+
+        return np.asarray(sum(map_in_team(product, self._blocks, self.threads)))
 
     def center(self, coordinates: FloatArray) -> FloatArray:
         """Return the coordinates: the basis is centred."""

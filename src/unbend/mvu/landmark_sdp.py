@@ -44,6 +44,7 @@ def unfold_in_span(
     nu: float | None = None,
     tolerance: float = 1e-6,
     rng: np.random.Generator | None = None,
+    threads: int = 1,
 ) -> Unfolding:
     """Maximise the variance over kernels Q L Q' with given columns Q.
 
@@ -60,14 +61,14 @@ def unfold_in_span(
     """
     scaled, size = edges.normalize()
     rank = min(columns.shape[1], max(dimensions, 2) + SPARE)
-    _reserve(edges, columns.shape[1], rank)
+    _reserve(edges, columns.shape[1], rank, threads)
     basis = orthonormal_basis(columns)
     ask()
-    whole = SubspaceEdges.of(scaled, basis)
+    whole = SubspaceEdges.of(scaled, basis, threads)
     ask()
     rng = np.random.default_rng(0) if rng is None else rng
     rank = min(basis.shape[1], rank)
-    start = basis.T @ landmark_isomap(scaled, rank, rng)
+    start = basis.T @ landmark_isomap(scaled, rank, rng, threads)
     slack = _span_slack(whole, start) if slack is None else slack
     relaxation = relaxation_of(whole, constraint, slack, None if nu is None else nu * size)
     count = min(edges.m, FIRST_EDGES * basis.shape[1])
@@ -96,9 +97,9 @@ def _span_slack(edges: SubspaceEdges, start: FloatArray) -> float:
     return slack
 
 
-def _reserve(edges: Edges, p: int, rank: int) -> None:
+def _reserve(edges: Edges, p: int, rank: int, threads: int) -> None:
     """Reserve memory for the basis, its differences at the edges, and the Newton matrix."""
-    size = 8 * (3 * edges.n * p + edges.m * p + 3 * (p * rank) ** 2)
+    size = 8 * (3 * edges.n * p + edges.m * p + (2 + threads) * (p * rank) ** 2)
     reserve(size, f"the basis of {p} landmarks and its Newton matrix", "use fewer landmarks")
 
 

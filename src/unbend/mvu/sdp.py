@@ -104,6 +104,7 @@ def unfold(
     tolerance: float = 1e-6,
     solver: Solver = "auto",
     rng: np.random.Generator | None = None,
+    threads: int = 1,
 ) -> Unfolding:
     """Maximise the variance of points connected by edges.
 
@@ -126,6 +127,8 @@ def unfold(
         Interior point on the kernel, for few edges; or a low-rank factor, for many.
     rng : Generator, optional
         Samples the landmarks of the initial coordinates.
+    threads : int
+        Threads of the factorisations and of the geodesics of the initial coordinates.
 
     Examples
     --------
@@ -146,8 +149,8 @@ def unfold(
             found = interior_point(scaled, relaxation)
             tried.append(_unfolding(scaled, relaxation, size, *found, way, 0))
         else:
-            start = landmark_isomap(scaled, rank, rng)
-            tried.append(_increase_rank(scaled, relaxation, start, tolerance, size))
+            start = landmark_isomap(scaled, rank, rng, threads)
+            tried.append(_increase_rank(scaled, relaxation, start, tolerance, size, threads))
         if tried[-1].certificate.gap <= tolerance:
             break
     return min(tried, key=lambda one: one.certificate.gap)
@@ -163,14 +166,19 @@ def _solver_order(solver: Solver, m: int) -> tuple[str, ...]:
 
 
 def _increase_rank(
-    edges: Edges, relaxation: Relaxation, start: FloatArray, tolerance: float, size: float
+    edges: Edges,
+    relaxation: Relaxation,
+    start: FloatArray,
+    tolerance: float,
+    size: float,
+    threads: int = 1,
 ) -> Unfolding:
     """Stationary points of increasing rank until the certificate is tight or stagnates."""
     tensions: FloatArray | None = None
     best: Unfolding | None = None
     steps = 0
     for number in range(ROUNDS):
-        found = stationary_point(edges, relaxation, start, tensions)
+        found = stationary_point(edges, relaxation, start, tensions, threads=threads)
         steps += found.steps
         here = _unfolding(
             edges, relaxation, size, found.coordinates, found.tensions, "factored", steps

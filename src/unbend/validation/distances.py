@@ -102,7 +102,7 @@ def check_nonnegative(
 def check_missing(distances: FloatArray, name: str = "X", remedy: str = "") -> None:
     """Refuse a distance that is missing in one direction only."""
     missing = np.isnan(distances)
-    if np.any(missing != missing.T):
+    if missing.any() and np.any(missing != missing.T):
         raise ValueError(
             f"A distance in {name} is NaN in one direction only. Pass NaN, or the distance, in "
             f"both.{remedy}"

@@ -65,6 +65,13 @@ from unbend._kernels.reference.nearest import (
     rank,
     smallest,
     sort_shortlists,
+    spatial_order,
+)
+from unbend._kernels.reference.pairs import (
+    line_residuals,
+    line_sums,
+    pair_distances,
+    sorted_order,
 )
 from unbend._kernels.reference.sparse_graphs import (
     Analysis,
@@ -84,7 +91,7 @@ from unbend._kernels.reference.sparse_graphs import (
     squared_products,
 )
 from unbend._kernels.reference.stress import monotone_stress, stress
-from unbend._kernels.reference.team import Team, ask_with
+from unbend._kernels.reference.team import Team, ask_with, run_parts
 
 __all__ = [
     "Analysis",
@@ -127,6 +134,8 @@ __all__ = [
     "kmeans",
     "laplacian_product",
     "largest_magnitude",
+    "line_residuals",
+    "line_sums",
     "local_bases",
     "local_gram",
     "merge_directions",
@@ -136,6 +145,7 @@ __all__ = [
     "offer_columns",
     "offer_pairs",
     "orthonormal_block",
+    "pair_distances",
     "place_barycentric",
     "place_by_paths",
     "place_by_tree",
@@ -147,11 +157,14 @@ __all__ = [
     "repel_by_tree",
     "repel_exactly",
     "ridged_gram",
+    "run_parts",
     "scaled_difference",
     "smallest",
     "sort_shortlists",
+    "sorted_order",
     "spanning_trees",
     "sparse_product",
+    "spatial_order",
     "spread_density",
     "squared_products",
     "store_columns",

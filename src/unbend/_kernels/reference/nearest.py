@@ -4,12 +4,15 @@ import itertools
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import KDTree as PlainTree
 
 from unbend.arrays import BoolArray, FloatArray, IntArray, row_chunks
 
 # Relative slack for distances that SciPy sums in another order.
 SLACK = 1e-13
+# Columns, and bits of each, that the spatial order is by.
+COLUMNS, BITS = 3, 10
 
 
 class KdTree:
@@ -445,3 +448,24 @@ def propose(
     counts[...] = fresh_members + np.bincount(rest[0], minlength=n)
     turn = np.isin(row * n + near, kept[0] * n + kept[1])
     fresh[row[turn], place[turn]] = 0
+
+
+def spatial_order(points: FloatArray, threads: int, order: IntArray) -> None:
+    """Fill the order of rows along a Z-curve through the three widest columns."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    widest = np.argsort(low - high, kind="stable")[:COLUMNS]
+    # Halves, whose difference cannot overflow.
+    width = float(high[widest[0]] / 2 - low[widest[0]] / 2)
+    keys = np.zeros(len(points), dtype=np.uint32)
+    for place, column in enumerate(widest if width > 0 else ()):
+        share = (points[:, column] / 2 - low[column] / 2) / width
+        steps = np.asarray(share * (2**BITS - 1), dtype=np.uint32)
+        keys |= _spread(steps) << np.uint32(place)
+    order[...] = np.argsort(keys, kind="stable")
+
+
+def _spread(steps: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Move ten bits to every third place."""
+    for shift, mask in ((16, 0x030000FF), (8, 0x0300F00F), (4, 0x030C30C3), (2, 0x09249249)):
+        steps = (steps | (steps << np.uint32(shift))) & np.uint32(mask)
+    return steps

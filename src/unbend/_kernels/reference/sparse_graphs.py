@@ -38,7 +38,7 @@ def both_ways(
 
 
 def merge_directions(
-    row: IntArray, column: IntArray, value: FloatArray, how: int
+    row: IntArray, column: IntArray, value: FloatArray, how: int, threads: int = 1
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Offsets, columns and values of symmetric weights; pairs of weight zero are left out.
 

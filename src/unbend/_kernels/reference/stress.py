@@ -61,17 +61,19 @@ def monotone_stress(
     second: IntArray,
     ties: IntArray,
     coordinates: FloatArray,
+    threads: int,
     distances: FloatArray,
-    means: FloatArray,
-    sizes: IntArray,
+    sums: FloatArray,
+    starts: IntArray,
     gradient: FloatArray,
-) -> tuple[float, float]:
-    """Residual sum of squares of a monotone regression of distances, and that of these.
+) -> tuple[float, float, int]:
+    """Residual sum of squares of a monotone regression of distances, that of these, and blocks.
 
     `first` and `second` are the objects of all pairs in ascending order of dissimilarity; within
     `ties` (t, 2), begin and end of equal ones, they are sorted by distance, in place. Fills the
-    `distances`, the first `means` and `sizes` of blocks with equal disparities, and the gradient
-    of the ratio of the two sums, which is zero where it is one or undefined.
+    `distances`, for the blocks with equal disparities, which are counted, their sums of distances
+    and first pairs (`starts`), and the gradient of the ratio of the two sums, which is zero where
+    it is one or undefined.
     """
     away = coordinates[first] - coordinates[second]
     distances[:] = np.sqrt(np.square(away).sum(axis=1))
@@ -81,15 +83,15 @@ def monotone_stress(
             values[begin:end] = values[order]
     found = isotonic_regression(distances)
     blocks = len(found.blocks) - 1
-    sizes[:blocks] = np.diff(found.blocks)
-    means[:blocks] = found.x[found.blocks[:-1]]
+    starts[:blocks] = found.blocks[:-1]
+    sums[:blocks] = np.add.reduceat(distances, found.blocks[:-1]) if len(distances) else 0.0
     gradient[...] = 0.0
     residual, size = float(np.square(distances - found.x).sum()), float(distances @ distances)
     if size == 0 or residual >= size:
-        return residual, size
+        return residual, size, blocks
     safe = np.where(distances > 0, distances, 1.0)
     pull = np.where(distances > 0, 2.0 * (1.0 - residual / size - found.x / safe) / size, 0.0)
     moves = pull[:, None] * (coordinates[first] - coordinates[second])
     np.add.at(gradient, first, moves)
     np.subtract.at(gradient, second, moves)
-    return residual, size
+    return residual, size, blocks

@@ -35,3 +35,9 @@ def ask_with(function: Callable[[], None]) -> None:
     --------
     >>> ask_with(lambda: None)
     """
+
+
+def run_parts(function: Callable[[int], None], count: int, threads: int) -> None:
+    """Call a function with the numbers of all parts, which the threads of a team share."""
+    for part in range(count):
+        function(part)
