@@ -200,7 +200,8 @@ def graph(
     Reported are components, degrees and edge lengths, whether neighbourhoods span the embedding
     dimension, whether noise dominates them, and edges that look like short circuits.
 
-    Edges are written once for both directions, with their lengths, as a SciPy matrix, in Matrix Market or in GraphML with the ids.
+    Edges are written once for both directions, with their lengths, as a SciPy matrix, in
+    Matrix Market or in GraphML with the ids.
     """
     if output == PIPE:
         raise Misuse("a graph cannot go to stdout: give -o FILE.npz, FILE.mtx or FILE.graphml")

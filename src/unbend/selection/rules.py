@@ -89,8 +89,8 @@ def _describe_charts(case: Case) -> str:
     if case.found.undulating:
         return (
             "the rows rise and fall about a plane, without noise, and PCA finds the plane. No "
-            f"chart keeps all lengths, and PCA differs by {tried['PCA'].error:.2g} of the spread from "
-            "the one that keeps them best"
+            f"chart keeps all lengths, and PCA differs by {tried['PCA'].error:.2g} of the spread "
+            "from the one that keeps them best"
         )
     order = sorted(tried, key=lambda name: tried[name].error)
     errors = [f"{tried[name].error:.2g} ({name})" for name in order]
@@ -235,8 +235,8 @@ RULES = (
         lambda case: case.found.closed,
         lambda case: case.make("DiffusionMaps"),
         lambda case: (
-            f"{_unexplained(case, case.found.dimension)}, and one more explains most of it: the data "
-            f"close up, and need {case.found.dimension + 1} coordinates to be shown without a tear "
+            f"{_unexplained(case, case.found.dimension)}, and one more explains most of it: the "
+            f"data close up, and need {case.found.dimension + 1} coordinates to be shown without a tear "
             "or an overlap"
         ),
         lambda case: (case.make("Isomap"), case.make("LTSA")),
