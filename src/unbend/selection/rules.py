@@ -236,8 +236,8 @@ RULES = (
         lambda case: case.make("DiffusionMaps"),
         lambda case: (
             f"{_unexplained(case, case.found.dimension)}, and one more explains most of it: the "
-            f"data close up, and need {case.found.dimension + 1} coordinates to be shown without a tear "
-            "or an overlap"
+            f"data close up, and need {case.found.dimension + 1} coordinates to be shown "
+            "without a tear or an overlap"
         ),
         lambda case: (case.make("Isomap"), case.make("LTSA")),
     ),
