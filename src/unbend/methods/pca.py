@@ -8,7 +8,9 @@ from typing import Any, final
 import numpy as np
 from sklearn.decomposition import PCA as ScikitPCA
 
-from unbend.arrays import BLOCK_ROWS, FloatArray, is_sparse, map_parts, row_chunks
+from unbend._kernels import kernels
+from unbend._kernels.parts import map_in_team
+from unbend.arrays import BLOCK_ROWS, FloatArray, is_sparse, row_chunks
 from unbend.eigen import fix_signs
 from unbend.estimators.batches import open_batches
 from unbend.estimators.embedding import seed_param, threads_param
@@ -127,14 +129,13 @@ class PCA(LinearEmbedding):
 
         A Dask array or data frame is read once, by partitions, and `embedding_` has no rows.
         """
-        with self._fitting() as report:
+        with self._fitting() as report, kernels.Team(threads(self.n_jobs)):
             rows = check_input(self, X, reset=True, sparse=self.svd_solver in SPARSE)
             d, workers = self._axes_to_find(rows.shape), threads(self.n_jobs)
-            mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
+            mean = _mean(rows, workers)
             with stage("spectrum"):
                 note(solver=self.svd_solver)
-                centered, about_mean = self._center(rows, mean, d)
-                total = _total_variance(centered, mean, workers)
+                centered, about_mean, total = self._center(rows, mean, d)
                 found = self._axes(centered, d) if total > 0 else _no_axes(d, rows.shape[1])
                 found = self._cut(found)
                 note(rows=rows.shape[0], columns=rows.shape[1], iterations=found.iterations)
@@ -247,23 +248,26 @@ class PCA(LinearEmbedding):
         note(axes=count, share=self.n_components)
         return replace(found, axes=found.axes[:count], singular=found.singular[:count])
 
-    def _center(self, rows: Any, mean: FloatArray, d: int) -> tuple[Any, bool]:
-        """Centered rows, and whether they are rows − mean.
+    def _center(self, rows: Any, mean: FloatArray, d: int) -> tuple[Any, bool, float]:
+        """Centered rows, whether they are rows − mean, and the sum of the variances of all columns.
 
         Sparse ones are returned as they are where the solver centers them implicitly.
         """
         if is_sparse(rows):
             small = rows.shape[0] * rows.shape[1] <= DENSE_ENTRIES
             if self.svd_solver not in EXACT_IF_DENSE or not (small or d == min(rows.shape)):
-                return rows.astype(np.float64, copy=False), False
-            return self._center(rows.toarray(), mean, d)[0], False
+                return rows.astype(np.float64, copy=False), False, _sparse_variance(rows, mean)
+            centered, _, total = self._center(rows.toarray(), mean, d)
+            return centered, False, total
         workers = threads(self.n_jobs)
         centered = _difference(rows, mean, workers)
-        spread = np.sqrt(_sum_of_squares(centered, workers) / centered.size)
-        if np.abs(mean).max() > FAR * spread:
+        squares = _sum_of_squares(centered, workers)
+        far = bool(np.abs(mean).max() > FAR * np.sqrt(squares / centered.size))
+        if far:
             # The mean of rows far from the origin is rounded: the rest would pass for a direction.
-            return _difference(centered, centered.mean(axis=0), workers), False
-        return centered, True
+            centered = _difference(centered, _mean(centered, workers), workers)
+            squares = _sum_of_squares(centered, workers)
+        return centered, not far, float(squares / (len(rows) - 1))
 
     def _axes(self, centered: Any, d: int) -> PrincipalAxes:
         rng, solver = generator(self.random_state), self.svd_solver
@@ -316,19 +320,31 @@ def _is_small(rows: Any) -> bool:
     return bool(rows.nbytes <= CHUNK)
 
 
+def _mean(rows: Any, workers: int) -> FloatArray:
+    """Mean of every column."""
+    if is_sparse(rows) or _is_small(rows):
+        return np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
+    parts = map_in_team(
+        lambda some: rows[some].sum(axis=0, dtype=np.float64), _chunks(rows), workers
+    )
+    return np.asarray(sum(parts) / len(rows))
+
+
 def _difference(rows: FloatArray, mean: FloatArray, workers: int) -> FloatArray:
     """Rows − mean."""
     if _is_small(rows):
         return np.asarray(rows - mean)
     result = np.empty(rows.shape, np.result_type(rows, mean))
-    map_parts(lambda some: np.subtract(rows[some], mean, out=result[some]), _chunks(rows), workers)
+    map_in_team(
+        lambda some: np.subtract(rows[some], mean, out=result[some]), _chunks(rows), workers
+    )
     return result
 
 
 def _sum_of_squares(rows: FloatArray, workers: int) -> float:
     if _is_small(rows):
         return float(np.vdot(rows, rows))
-    parts = map_parts(lambda some: float(np.vdot(rows[some], rows[some])), _chunks(rows), workers)
+    parts = map_in_team(lambda some: float(np.vdot(rows[some], rows[some])), _chunks(rows), workers)
     return sum(parts)
 
 
@@ -337,15 +353,12 @@ def _place(extension: Linear, rows: Any, centered: bool, workers: int) -> FloatA
     place = extension.place if centered else extension
     if is_sparse(rows) or _is_small(rows):
         return place(rows)
-    return np.concatenate(map_parts(lambda some: place(rows[some]), _chunks(rows), workers))
+    return np.concatenate(map_in_team(lambda some: place(rows[some]), _chunks(rows), workers))
 
 
-def _total_variance(centered: Any, mean: FloatArray, workers: int) -> float:
-    """Sum of the variances of all columns; of sparse rows, which are not centered yet, too."""
-    n = centered.shape[0]
-    if not is_sparse(centered):
-        return float(_sum_of_squares(centered, workers) / (n - 1))
-    entries = centered.tocsc()
+def _sparse_variance(rows: Any, mean: FloatArray) -> float:
+    """Sum of the variances of all columns of sparse rows."""
+    n, entries = rows.shape[0], rows.tocsc()
     stored = np.diff(entries.indptr)
     off = np.square(entries.data.astype(np.float64) - np.repeat(mean, stored)).sum()
     return float((off + (n - stored) @ np.square(mean)) / (n - 1))
