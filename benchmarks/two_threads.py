@@ -77,7 +77,8 @@ def fit_until(name: str, rows: int, ready: Any, done: Any) -> None:
     arguments = data_of(entry)[0](rows)
     fit_once(entry, arguments, 1)
     ready.set()
-    while not done.is_set():
+    parent = multiprocessing.parent_process()
+    while not done.is_set() and parent is not None and parent.is_alive():
         fit_once(entry, arguments, 1)
 
 
