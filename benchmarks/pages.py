@@ -86,6 +86,29 @@ def two_threads(found: dict[str, Any]) -> str:
     return rows_of(head, rows)
 
 
+SMALL_TABLES = {
+    "wine": "wine, 178 × 13",
+    "roll 300": "roll 300",
+    "breast cancer": "breast cancer, 569 × 30",
+    "roll 1000": "roll 1000",
+    "digits": "digits, 1797 × 64",
+    "roll 3000": "roll 3000",
+    "words": "words, 3000 × 100",
+    "faces": "faces, 400 × 10 304",
+}
+
+
+def small(found: dict[str, Any]) -> str:
+    """CPU time of scikit-learn's class over ours, of every method on every small table."""
+    methods = list(dict.fromkeys(name for table in SMALL_TABLES for name in found[table]))
+    rows = []
+    for method in methods:
+        ratios = [found[table].get(method, {}).get("ratio") for table in SMALL_TABLES]
+        shown = ["–" if r is None else f"{r:.0f}" if r >= 10 else f"{r:.2g}" for r in ratios]
+        rows.append([method, *shown])
+    return rows_of(["", *SMALL_TABLES.values()], rows)
+
+
 def curves(found: dict[str, Any]) -> str:
     """CPU, recall, and the same of new queries, of every search on every table.
 
@@ -116,6 +139,7 @@ def ratio(value: tuple[float, bool] | None) -> str:
 TABLES: dict[tuple[str, str], Callable[[dict[str, Any]], str]] = {
     ("results.json", "stages"): stages,
     ("two_threads.json", "methods"): two_threads,
+    ("small.json", "tables"): small,
     ("descent_curves.json", "curves"): curves,
 }
 
