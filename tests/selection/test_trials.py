@@ -179,6 +179,16 @@ def test_another_chart_is_named_where_it_is_clearly_nearer_to_the_reference(shar
     assert {type(other).__name__ for other in others} == {"LTSA", "PCA"} - {chosen}
 
 
+def test_a_method_is_a_guess_where_every_chart_is_unlike_the_reference():
+    points, _ = spiral(300, 0.0)
+    found = unbend.suggest(points, for_="chart", scale="none").findings
+    usual = replace(found.charts["LTSA"], error=0.97)
+    charts = {"LTSA": usual, "PCA": replace(usual, error=0.96)}
+    _, why, _ = decide(Case(replace(found, charts=charts), "chart", None, "euclidean"))
+    assert why.startswith("LTSA is a guess")
+    assert "at least 0.96 of its spread" in why
+
+
 def arcs(gap, shift=0.0, n=300):
     """Two pieces of a circle with a gap, the second moved outwards; and their angles."""
     rng = np.random.default_rng(0)

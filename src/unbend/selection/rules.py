@@ -13,6 +13,8 @@ from unbend.selection.format import counted
 EXACT = 1e-9
 # Percentage below which a share is not printed.
 SHOWN = 0.01
+# Error of a chart, of its spread, from which on it is unlike the one it is compared with.
+UNLIKE = 0.5
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,11 @@ def _describe_charts(case: Case) -> str:
         )
     order = sorted(tried, key=lambda name: tried[name].error)
     errors = [f"{tried[name].error:.2g} ({name})" for name in order]
+    if tried[order[0]].error > UNLIKE:
+        return (
+            f"{case.tried} is a guess: every chart that was tried differs from the one that keeps "
+            f"lengths best by at least {tried[order[0]].error:.2g} of its spread; check its picture"
+        )
     nearest = "best" if case.tried == order[0] else f"about as well as {order[0]}"
     return (
         f"{case.tried} lays some rows out {nearest}: charts differ from the one that keeps lengths "
