@@ -7,7 +7,8 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from unbend.arrays import FloatArray, copy_rows, is_sparse, row_chunks
+from unbend._kernels.parts import copy_rows
+from unbend.arrays import FloatArray, is_sparse, row_chunks
 from unbend.estimators.peak_memory import check_peak
 from unbend.graphs.readers import edges_of, is_graph, lengths_of
 from unbend.neighbors import (

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.decomposition import PCA as ScikitPCA
 
 from unbend._kernels import kernels
-from unbend._kernels.parts import map_in_team
+from unbend._kernels.parts import map_parts
 from unbend.arrays import BLOCK_ROWS, FloatArray, is_sparse, row_chunks
 from unbend.eigen import fix_signs
 from unbend.estimators.batches import open_batches
@@ -324,9 +324,7 @@ def _mean(rows: Any, workers: int) -> FloatArray:
     """Mean of every column."""
     if is_sparse(rows) or _is_small(rows):
         return np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
-    parts = map_in_team(
-        lambda some: rows[some].sum(axis=0, dtype=np.float64), _chunks(rows), workers
-    )
+    parts = map_parts(lambda some: rows[some].sum(axis=0, dtype=np.float64), _chunks(rows), workers)
     return np.asarray(sum(parts) / len(rows))
 
 
@@ -335,16 +333,14 @@ def _difference(rows: FloatArray, mean: FloatArray, workers: int) -> FloatArray:
     if _is_small(rows):
         return np.asarray(rows - mean)
     result = np.empty(rows.shape, np.result_type(rows, mean))
-    map_in_team(
-        lambda some: np.subtract(rows[some], mean, out=result[some]), _chunks(rows), workers
-    )
+    map_parts(lambda some: np.subtract(rows[some], mean, out=result[some]), _chunks(rows), workers)
     return result
 
 
 def _sum_of_squares(rows: FloatArray, workers: int) -> float:
     if _is_small(rows):
         return float(np.vdot(rows, rows))
-    parts = map_in_team(lambda some: float(np.vdot(rows[some], rows[some])), _chunks(rows), workers)
+    parts = map_parts(lambda some: float(np.vdot(rows[some], rows[some])), _chunks(rows), workers)
     return sum(parts)
 
 
@@ -353,7 +349,7 @@ def _place(extension: Linear, rows: Any, centered: bool, workers: int) -> FloatA
     place = extension.place if centered else extension
     if is_sparse(rows) or _is_small(rows):
         return place(rows)
-    return np.concatenate(map_in_team(lambda some: place(rows[some]), _chunks(rows), workers))
+    return np.concatenate(map_parts(lambda some: place(rows[some]), _chunks(rows), workers))
 
 
 def _sparse_variance(rows: Any, mean: FloatArray) -> float:
