@@ -41,7 +41,7 @@ class PrincipalAxes:
     iterations: int = 1
     squared: bool = False
 
-    def measured(self, coordinates: FloatArray) -> "PrincipalAxes":
+    def with_exact_values(self, coordinates: FloatArray) -> "PrincipalAxes":
         """Return these with singular values to rounding, given the coordinates of the rows."""
         if not self.squared:
             return self

@@ -55,16 +55,20 @@ class Pairs:
     def from_matrix(
         cls,
         square: FloatArray,
+        weights: FloatArray | None = None,
         dtype: Precision = np.float64,
     ) -> "Pairs":
-        """Read the pairs of a symmetric matrix; those that are NaN are unknown, of weight zero."""
+        """Read the pairs of a symmetric matrix, NaN where unknown, with weights (n, n)."""
         n = len(square)
         values = upper_triangle(n, dtype, lambda rows: square[rows, rows.start :])
+        given = None
+        if weights is not None:
+            given = upper_triangle(n, dtype, lambda rows: weights[rows, rows.start :])
         unknown = np.isnan(values)
-        if not unknown.any():
-            return cls(n, values)
-        values[unknown] = 0.0
-        return cls(n, values, (~unknown).astype(dtype))
+        if unknown.any():
+            given = np.ones_like(values) if given is None else given
+            given[unknown], values[unknown] = 0.0, 0.0
+        return cls(n, values, given)
 
     @classmethod
     def from_points(

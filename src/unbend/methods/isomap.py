@@ -84,7 +84,7 @@ class GeodesicKernel(Kernel):
                 else self._columns.coordinates(gram.mean_squares, weights)
             )
         known = (
-            AllGeodesics.known(self.lengths, self.geodesics, gram.threads, self.directed)
+            AllGeodesics.from_matrix(self.lengths, self.geodesics, gram.threads, self.directed)
             if self.landmarks is None
             else self.geodesics
         )

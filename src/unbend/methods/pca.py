@@ -137,12 +137,12 @@ class PCA(LinearEmbedding):
                 note(solver=self.svd_solver)
                 centered, about_mean, total = self._center(rows, mean, d)
                 found = self._axes(centered, d) if total > 0 else _no_axes(d, rows.shape[1])
-                found = self._cut(found)
+                found = self._truncate(found)
                 note(rows=rows.shape[0], columns=rows.shape[1], iterations=found.iterations)
             with stage("coordinates"):
                 extension = Linear(mean, fix_signs(found.axes.T).T)
                 embedding = _place(extension, centered if about_mean else rows, about_mean, workers)
-                found = found.measured(embedding)
+                found = found.with_exact_values(embedding)
         placed = embedding.astype(rows.dtype, copy=False)
         self._keep_axes(report, found, extension, total, rows.shape, placed)
         if about_mean and centered.nbytes <= HELD_BYTES:
@@ -191,7 +191,7 @@ class PCA(LinearEmbedding):
                 factor = rows.factor()
                 total = float(np.square(factor).sum() / (rows.n - 1))
                 found = _axes_of_factor(factor, d) if total > 0 else _no_axes(d, shape[1])
-                found = self._cut(found)
+                found = self._truncate(found)
                 extension = Linear(rows.mean, fix_signs(found.axes.T).T)
         nothing = np.empty((0, len(found.axes)), dtype=rows.dtype)
         self._keep_axes(report, found, extension, total, shape, nothing)
@@ -239,7 +239,7 @@ class PCA(LinearEmbedding):
             )
         return min(shape)
 
-    def _cut(self, found: PrincipalAxes) -> PrincipalAxes:
+    def _truncate(self, found: PrincipalAxes) -> PrincipalAxes:
         """Keep the fewest axes that explain more than the requested share of the variance."""
         if is_integer(self.n_components):
             return found

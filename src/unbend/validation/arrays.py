@@ -61,12 +61,12 @@ def check_rows(
     ...
     ValueError: X contains NaN (first in row 1, column 1). Drop or impute those rows.
     """
-    return measured_rows(
+    return check_and_measure_rows(
         X, name, min_rows=min_rows, sparse=sparse, missing=missing, new=new, scale=scale
     )[0]
 
 
-def measured_rows(
+def check_and_measure_rows(
     X: Any,
     name: str = "X",
     *,
