@@ -53,9 +53,9 @@ def test_a_square_may_lack_distances_that_were_not_measured(tmp_path, suffix):
     ("line", "message"),
     [
         ("0,5,5", "two positions of sensor 0"),
-        ("60,5,5", "holds 60, which is no sensor: those of the distances are numbered 0 to 59"),
-        ("1.5,5,5", "holds 1.5, which is no sensor"),
-        ("1e300,5,5", r"holds 1e+300, which is no sensor"),
+        ("60,5,5", "holds 60, which is not a sensor: those of the distances are numbered 0 to 59"),
+        ("1.5,5,5", "holds 1.5, which is not a sensor"),
+        ("1e300,5,5", r"holds 1e+300, which is not a sensor"),
     ],
 )
 def test_anchors_that_are_none_are_refused_and_nothing_is_written(tmp_path, line, message):
@@ -114,7 +114,9 @@ def test_sensors_keep_their_names(tmp_path, form):
     with (tmp_path / "known.csv").open("a") as file:
         file.write("mast 99,1,1\n")
     answer = sentence(unbend("localize", *words, cwd=tmp_path, code=1))
-    assert "holds mast 99, which is no sensor: those of the distances are named as 'mast" in answer
+    assert (
+        "holds mast 99, which is not a sensor: those of the distances are named as 'mast" in answer
+    )
 
 
 def test_anchors_of_named_sensors_need_a_name(tmp_path):

@@ -83,7 +83,7 @@ MALFORMED = {
     "open long quote": ("t.csv", b'a,b\n1,"3\n' + b"4,5\n" * 90_000, "quotation mark|holds text"),
     "one long word": ("t.csv", b"word" * 90_000, "has a header and no rows"),
     "garbage": ("t.csv", bytes(range(256)), "neither a table of text"),
-    "late zeros": ("t.csv", b"a,b\n" + b"1,2\n" * 2000 + b"\x00", "bytes of zero"),
+    "late zeros": ("t.csv", b"a,b\n" + b"1,2\n" * 2000 + b"\x00", "zero bytes"),
     "page": ("t.csv", b"<!DOCTYPE html>\n<p>no, no</p>\n", "line 2 of|holds text"),
     "cut-off gzip": ("t.csv.gz", gzip.compress(csv_lines())[:-100], "cannot be unpacked"),
     "broken gzip": ("t.csv.gz", b"\x1f\x8b" + b"x" * 50, "cannot be unpacked"),

@@ -160,7 +160,7 @@ def test_a_body_that_stops_arriving_is_refused_and_leaves_no_file(site, path):
         made.sendall(site.head("POST", path, content_length=1000, connection="close") + b"{")
         status, _, body = parse(read_all(made))
     assert status == 408
-    assert "nothing of the request came" in json.loads(body)["error"]
+    assert "no part of the request arrived" in json.loads(body)["error"]
     assert set(site.workspace.files.rglob("*")) == before
 
 

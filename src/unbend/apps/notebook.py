@@ -59,7 +59,7 @@ def view(models: Any, X: Any = None, labels: Any = None, *, height: int = 360) -
         first two are shown.
     X : array (n, D), optional
         The data behind the maps: each point then shows its trustworthiness, which is low where its
-        neighbours on the map are no neighbours in the data.
+        neighbours on the map are not neighbours in the data.
     labels : array (n,), optional
         Classes or values to colour by.
     height : int

@@ -115,7 +115,7 @@ def _read_anchors(given: Input, dim: int, measured: Any) -> dict[int, Any]:
                 else f"named as {labels[0]!r}"
             )
             raise ValueError(
-                f"the first column of {name} holds {shown}, which is no sensor: those of the "
+                f"the first column of {name} holds {shown}, which is not a sensor: those of the "
                 f"distances are {those}"
             )
         if places[sensor] in known:

@@ -28,7 +28,7 @@ def repair_param() -> Any:
         Choice("additive_constant", "spectrum_shift"),
         NOTHING,
         help="How to handle negative eigenvalues: None drops them (best on curved data), "
-        "'additive_constant' adds the least constant to all distances that leaves none, "
+        "'additive_constant' adds the smallest constant to all distances that removes them, "
         "'spectrum_shift' adds the magnitude of the smallest to all eigenvalues.",
     )
 

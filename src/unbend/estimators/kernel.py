@@ -41,8 +41,8 @@ def affinity_metric() -> Any:
         Choice(*METRICS, "precomputed", "affinity"),
         FUNCTION,
         help="Distance between rows. 'precomputed': X holds distances; a sparse X is a graph, "
-        "taken as it is, and absent means not measured. 'affinity': X holds the weights of all "
-        "edges, a symmetric matrix, dense or sparse, with its diagonal.",
+        "used unchanged, and absent entries are unknown distances. 'affinity': X holds the "
+        "weights of all edges, a symmetric matrix, dense or sparse, with its diagonal.",
     )
 
 

@@ -158,7 +158,7 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         Choice(*METRICS, "precomputed"),
         FUNCTION,
         help="Distance between rows. 'precomputed': X holds distances; a sparse X is a graph, "
-        "taken as it is, and absent means not measured.",
+        "used unchanged, and absent entries are unknown distances.",
     )
     metric_params: dict[str, Any] | None = param(
         None, MAPPING, NOTHING, help=f"Parameters of the metric. {describe_parameters()}."

@@ -92,8 +92,8 @@ def check_start(init: Any, n: int, d: int) -> FloatArray:
         )
     if np.all(start == start[0]):
         raise ValueError(
-            "init puts all objects in one place, where stress has no direction to fall in: give "
-            "different coordinates, or init='random'"
+            "init gives all objects the same coordinates, where the gradient of stress is zero: "
+            "give different coordinates, or init='random'"
         )
     return start
 

@@ -58,8 +58,8 @@ class UnfoldingEmbedding(KernelEmbedding):
     constraint: str = param(
         "inequality",
         CONSTRAINTS,
-        help="Constraint on edge lengths: 'inequality' lets none grow, 'soft' penalises changes "
-        "quadratically, 'equality' does so with a stiffness that nearly fixes them.",
+        help="Constraint on edge lengths: 'inequality' lets no length grow, 'soft' penalises "
+        "changes quadratically, 'equality' does so with a stiffness that nearly fixes them.",
     )
     slack: float = param(
         0.01,

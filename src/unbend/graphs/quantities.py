@@ -102,7 +102,9 @@ def _members(n: int, cluster: ArrayLike) -> BoolArray:
     if given.dtype == np.bool_ and given.shape == (n,):
         return given
     if given.size and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n):
-        raise ValueError(f"cluster must hold vertices, from 0 to {n - 1}, or a mask of {n} truths")
+        raise ValueError(
+            f"cluster must hold vertices, from 0 to {n - 1}, or a mask of {n} booleans"
+        )
     inside = np.zeros(n, dtype=bool)
     inside[given.astype(np.intp)] = True
     return inside

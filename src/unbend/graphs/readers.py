@@ -52,7 +52,7 @@ def read_graph(given: Any, meaning: Meaning | None) -> LabelledGraph:
     if meaning not in (None, graph.meaning) and np.any(graph.edges.data != 1):
         raise ValueError(
             f"the numbers on the edges of the graph are {OTHER[str(meaning)]} and {meaning} is "
-            f"needed: convert them, or say meaning={meaning!r} where the graph is read"
+            f"needed: convert them, or pass meaning={meaning!r} where the graph is read"
         )
     return graph
 

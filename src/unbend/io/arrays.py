@@ -185,7 +185,7 @@ def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any
     header = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
     shape, fortran, dtype = header(stream)
     if min(shape, default=0) < 0:
-        raise ValueError("the header claims fewer entries than none")
+        raise ValueError("the header gives a negative number of entries")
     return shape, fortran, dtype
 
 
@@ -226,7 +226,9 @@ def _archive(source: Source) -> Iterator[zipfile.ZipFile]:
     packed = io.BytesIO(source.read_bytes()) if source.packed else None
     with source.stream() as stream, zipfile.ZipFile(packed or stream) as archive:
         size = sum(info.file_size for info in archive.infolist() if info.filename.endswith(".npy"))
-        reserve(size, f"the arrays of {source.name}", "take a machine with more, or fewer rows")
+        reserve(
+            size, f"the arrays of {source.name}", "use a machine with more memory, or fewer rows"
+        )
         yield archive
 
 
@@ -239,7 +241,7 @@ def read_npy(stream: IO[bytes], size: int) -> Array:
     """Read an array from a stream of `size` bytes; refuse a header that claims more."""
     shape, _, dtype = _read_header(stream)
     if math.prod(shape) * dtype.itemsize > size:
-        raise ValueError("the header claims more entries than there are")
+        raise ValueError("the header gives more entries than the file has")
     stream.seek(0)
     return np.lib.format.read_array(stream, allow_pickle=False)
 
@@ -268,7 +270,7 @@ def read_npz(source: Source, array: str | None = None) -> MatrixReader:
         if len(beside) != len(matrix):
             raise ValueError(
                 f"array {name!r} of {source.name} has {len(beside)} entries and the table has "
-                f"{len(matrix)} rows: save them apart"
+                f"{len(matrix)} rows: save them separately"
             )
     return MatrixReader(matrix, names, arrays, source.name)
 
@@ -384,7 +386,9 @@ def load_matrix_market(source: Source) -> Any:
         ):
             raise ValueError
         size = rows + columns + (2 * entries if layout == "coordinate" else rows * columns)
-        reserve(16 * size, f"the rows and entries of {source.name}", "take a machine with more")
+        reserve(
+            16 * size, f"the rows and entries of {source.name}", "use a machine with more memory"
+        )
         matrix: Any = mmread(io.BytesIO(content))
     except (ValueError, OverflowError, ZeroDivisionError) as error:
         raise ValueError(

@@ -397,7 +397,7 @@ def _sample(source: Source, encoding: str) -> _Sample:
     except UnicodeError as error:
         raise ValueError(undecodable(source.name, encoding, error)) from error
     if "\x00" in text:
-        raise ValueError(f"{source.name} is not text: it holds bytes of zero")
+        raise ValueError(f"{source.name} is not text: it holds zero bytes")
     lines = list(islice(io.StringIO(text, newline=""), SAMPLE_LINES + 1))
     return _Sample(encoding, lines[:SAMPLE_LINES], bool(rest) or len(lines) > SAMPLE_LINES)
 

@@ -270,7 +270,9 @@ def _texts(
         place = int(np.argmax(np.diff(counts.indptr) == 0))
         name = f"document {place + 1}" if documents.ids is None else repr(str(documents.ids[place]))
         have = "document has no term and was" if lost == 1 else "documents have no term and were"
-        warn(f"{lost} {have} left out, the first being {name}: rows has the places of the others")
+        warn(
+            f"{lost} {have} left out, the first being {name}: `rows` has the indices of the others"
+        )
     return Texts(
         values=weight_terms(counts[rows], weights, unit),
         columns=names,
@@ -376,7 +378,7 @@ def _decode(content: bytes, source: Source, encoding: str) -> str:
     except UnicodeError as error:
         raise ValueError(undecodable(source.name, encoding, error)) from error
     if "\x00" in text:
-        raise ValueError(f"{source.name} is not text: it holds bytes of zero")
+        raise ValueError(f"{source.name} is not text: it holds zero bytes")
     return text
 
 

@@ -369,9 +369,7 @@ def _from_stack(
     for part in row_chunks(len(array), 64 * prod(array.shape[1:])):
         pixels = _convert_colors(array[part], kind.color)
         if not np.isfinite(pixels).all():
-            raise ValueError(
-                f"{where} holds pixels that are not finite: put numbers in their place"
-            )
+            raise ValueError(f"{where} holds pixels that are not finite: replace them with numbers")
         pixel_range.add(pixels, kind.color)
         if pixels.shape[1:3] != (height, width):
             pixels = np.stack([resample(image, (height, width)) for image in pixels])

@@ -104,8 +104,8 @@ def _inflate(packed: bytes, name: str, most: int | None) -> bytes:
         raise DamagedFile from error
     if unpacker.unconsumed_tail:
         raise NotEnoughMemory(
-            f"the arrays of {name} unpack to more than memory can hold: take a machine with more, "
-            "or fewer rows"
+            f"the arrays of {name} unpack to more than memory can hold: use a machine with more "
+            "memory, or fewer rows"
         )
     return part
 

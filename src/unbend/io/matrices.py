@@ -241,7 +241,9 @@ def _check(one: Candidate) -> None:
     matrix: Any = one.matrix
     values: Array = np.asarray(matrix.data if is_sparse(matrix) else matrix)
     if np.isinf(values).any():
-        raise ValueError(f"{one.name} holds numbers that are not finite: put NaN for not known")
+        raise ValueError(
+            f"{one.name} holds numbers that are not finite: use NaN for unknown entries"
+        )
     if is_sparse(matrix):
         apart = abs(matrix - matrix.T).max() if matrix.nnz else 0.0
     else:

@@ -153,7 +153,7 @@ def _check_memory(name: str, needed: int, most: int | None) -> None:
     if most is not None and needed > most:
         raise NotEnoughMemory(
             f"{name} unpacks to more than the {most / 1e6:.0f} MB that memory can hold: read it in "
-            "batches, or take a machine with more"
+            "batches, or use a machine with more memory"
         )
 
 

@@ -86,7 +86,7 @@ def anchor_positions(anchors: Any, n: int, dim: int) -> FloatArray:
         if given.shape != known.shape:
             raise ValueError(
                 f"anchors must be a mapping from sensors to positions, or an array {n} x {dim} "
-                f"with NaN for sensors that are none: got {given.shape}"
+                f"with NaN for all other sensors: got {given.shape}"
             )
         partly = np.isnan(given).any(axis=1) & ~np.isnan(given).all(axis=1)
         if partly.any() or np.isinf(given).any():

@@ -198,7 +198,7 @@ class _Rows:
         if len(active) and late:
             warn(
                 f"The coordinates of {late} new samples did not converge in {ITERATIONS} "
-                "iterations: their dissimilarities fit no place well. Check them."
+                "iterations: no position fits their dissimilarities well. Check them."
             )
         return y
 

@@ -81,14 +81,15 @@ class LandmarkMVU(UnfoldingEmbedding):
     basis: str = param(
         "auto",
         Choice("auto", "weights", "laplacian"),
-        help="How landmarks write the other rows: by reconstruction weights, or eigenvectors of "
-        "the Laplacian in place of landmarks; 'auto' takes these for a graph.",
+        help="How landmarks represent the other rows: by reconstruction weights, or eigenvectors "
+        "of the Laplacian in place of landmarks; 'auto' takes these for a graph.",
     )
     constraint: str = param(
         "soft",
         CONSTRAINTS,
-        help="How lengths are held: each is a spring; none may grow; or stiff springs. Where the "
-        "span keeps lengths worst, bounds shrink everything.",
+        help="Constraint on edge lengths: 'soft' makes each a spring, 'inequality' lets none grow, "
+        "'equality' uses stiff springs. Where the landmarks cannot preserve lengths, 'inequality' "
+        "shrinks the embedding.",
     )
     slack: Any = param(
         "auto",
@@ -102,8 +103,8 @@ class LandmarkMVU(UnfoldingEmbedding):
         "auto",
         Integer(2),
         Choice("auto"),
-        help="Neighbours that write each row; 'auto' takes as many as have their distances kept, "
-        "but at least 12. A bare graph has its edges only.",
+        help="Neighbours that represent each row; 'auto' takes as many as have their distances "
+        "preserved, but at least 12. A bare graph has its edges only.",
     )
     reg: float = param(
         1e-4, Real(0), help="Ridge of the local weights, relative to the trace of the local Gram."

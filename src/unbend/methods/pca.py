@@ -180,7 +180,7 @@ class PCA(LinearEmbedding):
             if self.svd_solver not in DIRECT:
                 raise ValueError(
                     f"svd_solver={self.svd_solver!r} needs all rows at once: batches take "
-                    f"{', '.join(repr(solver) for solver in DIRECT)}, which are one to them"
+                    f"{', '.join(repr(solver) for solver in DIRECT)}, which give the same result"
                 )
             with stage("mean"):
                 rows = open_source(self, source)

@@ -341,7 +341,7 @@ def check_index(index: NeighborIndex | str, metric: Metric) -> None:
     if p is None:
         raise ValueError(
             f"neighbors_algorithm is {name}, which needs a norm, and metric={metric.name!r} is "
-            "none: use neighbors_algorithm='exact'"
+            "not one: use neighbors_algorithm='exact'"
         )
     if index != "kd_tree" and norm_order(index) != p:
         raise ValueError(

@@ -1,6 +1,6 @@
 """Choice of the method, and of neighbours, bandwidth and dimension.
 
-Every choice measures, says what it measured, and gives the reason in words.
+Every choice reports what it measured and the reason in a sentence.
 """
 
 from unbend.selection.bandwidth import BandwidthChoice, choose_bandwidth

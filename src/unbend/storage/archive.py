@@ -179,7 +179,7 @@ def read_array(source: IO[bytes], size: int) -> NDArray[Any]:
     """Read an array from a member of `size` bytes, which must be what its header says."""
     start = source.read(10)
     if len(start) < 10 or not start.startswith(MAGIC):
-        raise DamagedFile("an array does not begin as arrays do")
+        raise DamagedFile("an array has no valid header")
     length = int.from_bytes(start[8:], "little")
     header = HEADER.fullmatch(source.read(length).decode("latin-1"))
     if header is None:

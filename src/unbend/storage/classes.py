@@ -156,7 +156,7 @@ def make_value(name: str, given: dict[str, Any]) -> Any:
     try:
         return kind(**given)
     except (TypeError, ValueError, ArithmeticError, LookupError) as error:
-        raise DamagedFile(f"a {name} cannot be made of what it holds for it") from error
+        raise DamagedFile(f"the values that it holds for a {name} are invalid") from error
 
 
 @cache

@@ -150,7 +150,7 @@ class Decoder:
             rows = csr_array(tuple(parts), shape=tuple(shape))
             rows.check_format(full_check=True)
         except (TypeError, ValueError, IndexError, OverflowError) as error:
-            raise DamagedFile("a sparse matrix does not hold together") from error
+            raise DamagedFile("a sparse matrix is inconsistent") from error
         return rows
 
     def _distances_of(self, node: Any) -> Any:
@@ -158,7 +158,7 @@ class Decoder:
 
     def _float(self, node: Any) -> float:
         if check_type(node, str, "number") not in FLOATS:
-            raise DamagedFile("it holds a number that is none")
+            raise DamagedFile("it holds an invalid number")
         return FLOATS[node]
 
     def _object(self, node: Any) -> Any:
@@ -171,7 +171,7 @@ class Decoder:
             kind, value = self._list(node)
             return np.array(value, dtype=BY_NAME[kind])[()]
         except (TypeError, ValueError, KeyError, OverflowError) as error:
-            raise DamagedFile("it holds a number that is none") from error
+            raise DamagedFile("it holds an invalid number") from error
 
     def _strings(self, node: Any) -> NDArray[Any]:
         words = [check_type(word, str, "name") for word in check_type(node, list, "list of names")]
@@ -184,7 +184,7 @@ class Decoder:
             bits = BIT_GENERATORS[state["bit_generator"]](0)
             bits.state = state
         except (TypeError, ValueError, LookupError, OverflowError) as error:
-            raise DamagedFile("it holds a random state that is none") from error
+            raise DamagedFile("it holds an invalid random state") from error
         return bits
 
     def _random_state(self, node: Any) -> np.random.RandomState:
@@ -192,7 +192,7 @@ class Decoder:
         try:
             generator.set_state(self.value(node))
         except (TypeError, ValueError, LookupError, OverflowError) as error:
-            raise DamagedFile("it holds a random state that is none") from error
+            raise DamagedFile("it holds an invalid random state") from error
         return generator
 
 

@@ -94,7 +94,7 @@ class Encoder:
         if not (is_value(value) or is_estimator(value)):
             raise TypeError(
                 f"the model cannot be saved: its {where} holds a {type(value).__name__}, and a "
-                "file takes numbers, words, arrays and the library's own values only"
+                "file takes numbers, strings, arrays and the library's own values only"
             )
         if id(value) not in self._numbers:
             entry = self.estimator(value) if is_estimator(value) else self._fields(value)

@@ -78,8 +78,8 @@ def _plain(about: Any) -> dict[str, Any]:
         same = False
     if not same:
         raise TypeError(
-            "about must be a dict of JSON values: words, finite numbers, True, False, None, lists "
-            "and dicts with words as keys"
+            "about must be a dict of JSON values: strings, finite numbers, True, False, None, "
+            "lists and dicts with strings as keys"
         )
     plain: dict[str, Any] = about
     return plain

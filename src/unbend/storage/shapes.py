@@ -110,7 +110,7 @@ def map_shape(function: Any) -> tuple[int, int]:
     """Columns that a map of rows takes, and those that it gives."""
     name = value_name(function)
     if name not in MAPS:
-        raise DamagedFile("it places rows by what is no map of rows")
+        raise DamagedFile("its extension is not a map of rows")
     taken, given = MAPS[name](function)
     return int(taken), int(given)
 
@@ -318,9 +318,9 @@ def check_rule(name: str, rule: Callable[[Any], bool], value: Any) -> None:
         raise
     except Exception as error:
         # Rules touch what a file says before anything else does: what goes wrong is its damage.
-        raise DamagedFile(f"a {name} lacks a part, or one is not what it should be") from error
+        raise DamagedFile(f"a {name} lacks a part, or has an invalid one") from error
     if not holds:
-        raise DamagedFile(f"the parts of a {name} do not belong together")
+        raise DamagedFile(f"the parts of a {name} are inconsistent")
 
 
 def _computable(array: Any, place: tuple[str, str]) -> bool:

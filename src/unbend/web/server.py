@@ -163,7 +163,7 @@ async def _chunks(request: Request) -> AsyncIterator[bytes]:
             async with asyncio.timeout(STALL_SECONDS):
                 chunk = await anext(stream, None)
         except TimeoutError:
-            raise Stalled(f"nothing of the request came for {STALL_SECONDS:.0f} s") from None
+            raise Stalled(f"no part of the request arrived for {STALL_SECONDS:.0f} s") from None
         except ClientDisconnect:
             raise ValueError("the request was interrupted") from None
         if chunk is None:

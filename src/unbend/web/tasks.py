@@ -479,9 +479,11 @@ def _pick_columns(frame: Frame, names: list[str]) -> FloatArray:
     absent = [name for name in names if name not in frame.columns]
     if absent:
         raise ValueError(
-            f"the file lacks columns that the map was made of: {', '.join(map(repr, absent[:6]))}"
+            f"the file lacks columns that the map was fitted to: {', '.join(map(repr, absent[:6]))}"
         )
     values = np.asarray(frame.select(names).to_table().values, dtype=np.float64)
     if not np.isfinite(values).all():
-        raise ValueError("the file has missing values, and the map was made without: fill them in")
+        raise ValueError(
+            "the file has missing values, and the map was fitted without any: fill them in"
+        )
     return values
