@@ -56,8 +56,9 @@ bench: $(VENV)/installed-bench $(VENV)/installed-test ## measure against the pee
 bench-trial: $(VENV)/installed-bench $(VENV)/installed-test ## start every harness of make bench at its smallest setting
 	$(BIN)/python -m benchmarks.whole --quick
 
-# A million rows of 100 columns, and up to eight gigabytes.
-bench-large: $(VENV)/installed-bench ## neighbours of a million rows, with pynndescent and hnswlib; half an hour
+# A million rows of 100 columns, and up to ten gigabytes.
+bench-large: $(VENV)/installed-bench ## neighbours of a million rows with two peers, Isomap of 50 000 rows; half an hour
+	$(BIN)/python -m benchmarks --only "Isomap n=50000" --memory 0
 	$(BIN)/python -m benchmarks.descent_curves 1000000 --only SIFT-like
 
 bench-check: $(VENV)/installed ## compare measured ratios with the committed ones; flags > 20 % worse
