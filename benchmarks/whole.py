@@ -52,8 +52,8 @@ def harness(name: str, seconds: float, arguments: str = "", quick: str = "--quic
 HARNESSES = (
     Harness(
         "benchmarks",
-        960,
-        ("--limit", "--budget", "900"),
+        1060,
+        ("--limit", "--budget", "1000"),
         ("--quick", "--only", "PCA", "--limit", "--budget", "20"),
     ),
     harness("small", 350, quick="wine --only=PCA"),
@@ -84,7 +84,7 @@ HARNESSES = (
         "--share 0.001 --only neighbors",
     ),
     harness("picture", 70, "--quick --again --seeds 1", "--quick --again --seeds 1 --only unbend"),
-    harness("descent_curves", 280, quick="2000 --ours --only SIFT-like"),
+    harness("descent_curves", 180, quick="2000 --ours --only SIFT-like"),
 )
 
 

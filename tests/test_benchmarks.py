@@ -21,6 +21,7 @@ from benchmarks import (
     small,
     summary,
     table,
+    vector_width,
     whole,
 )
 from benchmarks.__main__ import nothing_reached
@@ -28,6 +29,8 @@ from benchmarks.cases import Case
 from benchmarks.measure import ROOT, in_new_process
 from benchmarks.output import FOLDER
 from benchmarks.run import Settings, measure_case
+
+from tests.loops import each
 
 
 @pytest.fixture
@@ -495,3 +498,19 @@ def test_a_fit_of_seconds_is_timed_once(monkeypatch):
     assert calls == {"ours": 1, "theirs": 1}
     assert found["rounds"] == 1
     assert found["ratio"] == 1
+
+
+def test_builds_are_compared_only_where_there_are_avx512_and_a_compiler(tmp_path, monkeypatch):
+    plain, wide = tmp_path / "plain", tmp_path / "wide"
+    plain.write_text("flags : sse2 avx2 fma\n")
+    wide.write_text("flags : avx2 " + " ".join(vector_width.NEEDED) + "\n")
+    for facts in (plain, tmp_path / "missing"):
+        assert "no AVX-512" in vector_width.why_not(facts)
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    assert "no C++ compiler" in vector_width.why_not(wide)
+    monkeypatch.setenv("CXX", sys.executable)
+    assert vector_width.why_not(wide) is None
+    monkeypatch.setattr(vector_width, "measure", pytest.fail)
+    monkeypatch.setattr(vector_width, "why_not", lambda: "This processor has no AVX-512.")
+    monkeypatch.setattr(sys, "argv", ["vector_width"])
+    vector_width.main()
