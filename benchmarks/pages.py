@@ -168,6 +168,15 @@ def small(found: dict[str, Any]) -> str:
     return rows_of(["", *SMALL_TABLES.values()], rows)
 
 
+def vector_width(found: dict[str, Any]) -> str:
+    """CPU of every stage by the build as it is and by that for AVX-512."""
+    rows = [
+        [name, milliseconds(one["seconds"]), milliseconds(one["x86-64-v4"]), f"{one['ratio']:.2f}"]
+        for name, one in found["stages"].items()
+    ]
+    return rows_of(["stage", "as it is", "x86-64-v4", "ratio"], rows)
+
+
 def curves(found: dict[str, Any]) -> str:
     """CPU, recall, and the same of new queries, of every search on every table.
 
@@ -203,6 +212,7 @@ TABLES: dict[tuple[str, str], Callable[[dict[str, Any]], str]] = {
     ("small.json", "first fit"): first_fit,
     ("small.json", "unfolding"): unfolding,
     ("descent_curves.json", "curves"): curves,
+    ("vector_width.json", "ratios"): vector_width,
 }
 
 

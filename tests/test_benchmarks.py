@@ -349,7 +349,7 @@ def test_no_stage_was_faster_than_its_bound():
 
 def test_pages_show_the_results_that_are_committed():
     names = [page.name for page in pages.pages()]
-    assert names == ["README.md", "benchmarks.md", "neighborhoods.md"]
+    assert names == ["README.md", "benchmarks.md", "design.md", "neighborhoods.md"]
     shown = [pages.MARKED.findall(page.read_text()) for page in pages.pages()]
     assert {match[1:3] for page in shown for match in page} == set(pages.TABLES)
     for page in pages.pages():
