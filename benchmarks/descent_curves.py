@@ -8,7 +8,7 @@ one thread, CPU seconds: of building and asking for the 15 nearest of all rows, 
 those of 1000 new ones in the same structure; exact products stand beside. Recall is that of 1000
 rows.
 
-A peer's settings are tried in order until one reaches a recall of 0.98 or takes over 60 CPU
+A peer's settings are tried in order until one reaches a recall of 0.98 or takes over 35 CPU
 seconds, since the next takes more. Libraries are compared at
 equal recall: `ratios_at_equal_recall` reads our CPU off our curve at the recall of the peer. Writes
 `descent_curves.json`, case by case; 50 000 and 200 000 rows unless others are named. `--only NAME`
@@ -35,7 +35,7 @@ K, SAMPLE = 15, 1000
 # Multiply-adds from which on exact products are left out, and the recall that is enough.
 MOST_PRODUCTS, ENOUGH = 2.5e12, 0.98
 # CPU seconds of a peer's setting beyond which the next, which takes more, is not tried.
-PEER_SECONDS = 60.0
+PEER_SECONDS = 35.0
 # Rows from which on we have fewer settings: of many rows 0.9 finds as many as 0.95.
 MANY = 100_000
 # Rows from which on those like SIFT descriptors have 100 columns.
