@@ -21,7 +21,7 @@ from unbend.graphs.edge_pairs import NOTHING, drop_pairs, join_pairs
 from unbend.graphs.graph import undirected
 from unbend.graphs.readers import edges_of, is_graph, neighbors_of_distinct, space_of_points
 from unbend.graphs.tangent_tilts import TILTED, Undetermined, plane_dimension, suspicious_pairs
-from unbend.neighbors import AffinitySpace, GraphSpace, Neighbors, Space
+from unbend.neighbors import GraphSpace, Neighbors, Space
 from unbend.report import html_table, note, warn
 from unbend.validation.scalars import check_integer
 
@@ -236,9 +236,10 @@ def handle_short_circuits(
     """Remove short circuits or warn of them, by the policy "remove" or "warn".
 
     Rows left with fewer than `least` neighbours get the nearest of their neighbours' neighbours.
-    The edges of a `given` graph stay as they are.
+    The edges of a `given` graph stay as they are. A graph without points or distances is not
+    searched: it is the data, and nothing says which of its edges are neighbours.
     """
-    if isinstance(space, AffinitySpace):
+    if isinstance(space, GraphSpace):
         return neighbors
     found = judge_edges(space, neighbors, d)
     note(short_circuits="not determined" if found.undetermined else len(found))

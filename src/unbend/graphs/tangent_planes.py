@@ -98,7 +98,7 @@ def _angles(
     threads: int = 1,
     inner: FloatArray | None = None,
 ) -> PlaneAngles:
-    """Compare edges with planes of rows of a table; those of row k are offsets[k] to offsets[k + 1]."""
+    """Compare edges with planes of rows of a table: with plane k those from offsets[k] on."""
     inner = np.zeros(len(neighbors.indices)) if inner is None else inner
     shares, outer = np.empty((len(rows), d)), np.empty(len(start))
     kernels.tangent_sines(
@@ -138,9 +138,12 @@ def _angles_by_blocks(
         others = offsets[some, None] + np.arange(more)
         members = (rows[some, None], neighbors.indices[entries], start[others], end[others])
         local = space.differences(np.concatenate(members, axis=1))
-        number = np.arange(local.shape[0] * local.shape[1]).reshape(local.shape[:2])
+        size = 1 + count + 2 * more
+        number = np.arange(len(some) * size).reshape(-1, size)
+        # The rows come first in their blocks, and no other has neighbours.
+        owned = np.where(np.arange(number.size) % size, 0, count)
         block = Neighbors(
-            np.append(0, np.cumsum(np.where(np.arange(number.size) % number.shape[1], 0, count))),
+            np.append(0, np.cumsum(owned)),
             number[:, 1 : count + 1].ravel(),
             np.zeros(entries.size),
         )

@@ -36,8 +36,8 @@ TURNED, DISORDER = 0.25, 0.15
 # Multiple of that share in a sample of neighbourhoods from which on the others are not looked at: a
 # sample of 256 differs by less than half of it.
 CLEARLY = 1.5
-# Neighbourhoods that the dimension of the planes is read from, and those looked at first where there
-# are so many times as many.
+# Neighbourhoods that the dimension of the planes is read from, and that are looked at first where
+# there are so many times as many.
 SAMPLE, SAMPLED_FROM = 256, 4
 
 
@@ -113,7 +113,7 @@ def _check_sample(space: Space, neighbors: Neighbors, used: BoolArray, d: int) -
 def _check_order(sines: FloatArray, used: BoolArray, d: int, most: float) -> BoolArray:
     """Return which edges leave the planes of their starts; raise if more than a share does."""
     turned = sines > TURNED
-    share = np.count_nonzero(turned) / max(np.count_nonzero(used), 1)
+    share = int(np.count_nonzero(turned)) / max(int(np.count_nonzero(used)), 1)
     if share > most:
         raise Undetermined(f"{share:.0%} of the edges leave the {d}-dimensional tangent planes")
     return turned
