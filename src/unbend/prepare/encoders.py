@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, TypeAlias, final
 
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler, RobustScaler
@@ -31,7 +31,8 @@ MAX_LEVELS = 50
 MAX_TERMS, HELD = 200, 0.1
 OTHER, MISSING = "(other)", "(missing)"
 # Cycles of dates, in seconds.
-CYCLES = {"day": 86_400.0, "week": 7 * 86_400.0, "year": 365.2425 * 86_400.0}
+Cycle: TypeAlias = Literal["day", "week", "year"]
+CYCLES: dict[Cycle, float] = {"day": 86_400.0, "week": 7 * 86_400.0, "year": 365.2425 * 86_400.0}
 # A cycle is used from this many of its periods on, if the dates vary within it.
 PERIODS, VARIES = 1.5, 1e-3
 
@@ -279,7 +280,7 @@ class DateEncoder(Encoder):
 
     name: str
     date_format: str
-    cycles: tuple[str, ...]
+    cycles: tuple[Cycle, ...]
     center: float
     scale: float
     # Radius of the circles: those of one column weigh as much as the elapsed time.
