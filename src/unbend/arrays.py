@@ -89,6 +89,21 @@ def compressed_rows(values: FloatArray, columns: IntArray, offsets: IntArray) ->
     return csr_array((values, columns, offsets), shape=(n, n))
 
 
+def sorted_rows(offsets: IntArray, columns: IntArray, values: FloatArray) -> csr_array:
+    """Square sparse matrix of rows whose columns are sorted, none of them twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = np.array([0, 1], dtype=np.int32)
+    >>> sorted_rows(np.array([0, 2, 2]), columns, np.ones(2)).has_canonical_format
+    True
+    """
+    matrix = compressed_rows(values, columns, offsets)
+    matrix.has_canonical_format = True
+    return matrix
+
+
 def column_norms(columns: FloatArray) -> FloatArray:
     """Length of each column, summed along contiguous copies: NumPy walks short rows one by one.
 

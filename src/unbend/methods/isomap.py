@@ -121,6 +121,7 @@ class GeodesicEmbedding(KernelEmbedding):
     isometric: ClassVar[bool] = True
     # Memory and time grow with the square of their number.
     most_landmarks: ClassVar[int] = 2000
+    most_compared: ClassVar[int] = 4000
 
     @property
     def geodesics_(self) -> FloatArray:

@@ -260,13 +260,11 @@ class PCA(LinearEmbedding):
             centered, _, total = self._center(rows.toarray(), mean, d)
             return centered, False, total
         workers = threads(self.n_jobs)
-        centered = _difference(rows, mean, workers)
-        squares = _sum_of_squares(centered, workers)
+        centered, squares = _difference(rows, mean, workers)
         far = bool(np.abs(mean).max() > FAR * np.sqrt(squares / centered.size))
         if far:
             # The mean of rows far from the origin is rounded: the rest would pass for a direction.
-            centered = _difference(centered, _mean(centered, workers), workers)
-            squares = _sum_of_squares(centered, workers)
+            centered, squares = _difference(centered, _mean(centered, workers), workers)
         return centered, not far, float(squares / (len(rows) - 1))
 
     def _axes(self, centered: Any, d: int) -> PrincipalAxes:
@@ -328,20 +326,15 @@ def _mean(rows: Any, workers: int) -> FloatArray:
     return np.asarray(sum(parts) / len(rows))
 
 
-def _difference(rows: FloatArray, mean: FloatArray, workers: int) -> FloatArray:
-    """Rows − mean."""
-    if _is_small(rows):
-        return np.asarray(rows - mean)
+def _difference(rows: FloatArray, mean: FloatArray, workers: int) -> tuple[FloatArray, float]:
+    """Rows − mean, and the sum of their squares, which is read while they are in the cache."""
     result = np.empty(rows.shape, np.result_type(rows, mean))
-    map_parts(lambda some: np.subtract(rows[some], mean, out=result[some]), _chunks(rows), workers)
-    return result
 
+    def subtract(some: slice) -> float:
+        part = np.subtract(rows[some], mean, out=result[some])
+        return float(np.vdot(part, part))
 
-def _sum_of_squares(rows: FloatArray, workers: int) -> float:
-    if _is_small(rows):
-        return float(np.vdot(rows, rows))
-    parts = map_parts(lambda some: float(np.vdot(rows[some], rows[some])), _chunks(rows), workers)
-    return sum(parts)
+    return result, sum(map_parts(subtract, _chunks(rows), workers))
 
 
 def _place(extension: Linear, rows: Any, centered: bool, workers: int) -> FloatArray:
