@@ -80,6 +80,8 @@ def test_the_callback_is_called_for_every_stage_from_its_start_to_its_end(method
         assert all(0 <= done <= total for done, total in steps)
 
 
+# The other curve has two edges that jump from arc to arc.
+@pytest.mark.filterwarnings("ignore:2 edges jump between sheets")
 @EVERY
 def test_cancelling_any_stage_leaves_a_fitted_estimator_as_it_was(method: type) -> None:
     fitted = copy.deepcopy(fit_curve(method))

@@ -248,8 +248,10 @@ def handle_short_circuits(
     found = judge_edges(space, neighbors, d)
     enough = SUPPORT * (found.d or 0) + SPARE
     sparse = policy == "warn" and np.median(neighbors.counts) < enough
-    note(short_circuits="not determined" if found.undetermined or sparse else len(found))
-    if not len(found) or sparse:
+    # Edges along the planes may cross a gap of the sheet: alone they are no reason to warn.
+    along = policy == "warn" and len(found) and "tilt" not in found.reasons
+    note(short_circuits="not determined" if found.undetermined or sparse or along else len(found))
+    if not len(found) or sparse or along:
         return neighbors
     if given or policy == "warn":
         remedy = (
