@@ -15,7 +15,7 @@ from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import solve
 from unbend.estimators.arrangement import arrange_components, place_rows
-from unbend.estimators.denoising_options import MOST_LANDMARKS, DenoiseOptions
+from unbend.estimators.denoising_options import MOST_LANDMARKS, TRIED_ROWS, DenoiseOptions
 from unbend.estimators.embedding import (
     SpectralEmbedding,
     seed_param,
@@ -189,6 +189,8 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     local_blocks: ClassVar[bool] = False
     # Landmarks of a denoised fit, at most.
     most_landmarks: ClassVar[int] = MOST_LANDMARKS
+    # Rows, at most, that 'auto' fits beside landmarks to compare both.
+    most_compared: ClassVar[int] = TRIED_ROWS
     # Whether they are spread evenly; not where the density of the rows has a part in the result.
     spread_landmarks: ClassVar[bool] = True
     # Whether coordinates are a chart that stretches evenly, up to an affine map.
@@ -242,9 +244,10 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         elif not self._is_tried(candidates):
             fitted = fit(candidates.first)
         else:
-            from unbend.estimators.denoising_trials import fit_with_trial
+            from unbend.estimators.denoising_trials import fit_and_compare, fit_with_trial
 
-            fitted = fit_with_trial(fit, candidates, record)
+            fit_best = fit_with_trial if self.makes_charts else fit_and_compare
+            fitted = fit_best(fit, candidates, record)
         return {"dtype": dtype, **fitted}
 
     def _fit_space(
@@ -321,9 +324,13 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             return run.run(space, self._denoising_obstacle(graph)), record
 
     def _is_tried(self, candidates: "Candidates") -> bool:
-        """Whether 'auto' chooses between charts: rows that come first are not tried if many."""
-        chosen = self.makes_charts and self.denoise == AUTO
-        return chosen and (candidates.tries_rows or candidates.declined is None)
+        """Whether 'auto' chooses between fits: rows that come first are not tried if many."""
+        if self.denoise != AUTO:
+            return False
+        if self.makes_charts:
+            return candidates.tries_rows or candidates.declined is None
+        few = candidates.sample.distinct <= self.most_compared
+        return few and candidates.declined is None
 
     def _denoising_obstacle(self, graph: Any) -> str | None:
         """Name the parameter, if any, that is meant for the rows and not for landmarks."""
