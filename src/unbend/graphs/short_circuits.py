@@ -27,9 +27,9 @@ from unbend.validation.scalars import check_integer
 
 # Rounds of judgement, and edges that are printed.
 ROUNDS, SHOWN = 5, 10
-# Neighbours for each dimension, and some more, from which on fits warn: sparse graphs have long ways
-# around. Of graphs without jumps in two dimensions (six sheets, 100 to 1000 rows) some edge was found
-# in 11 % with 5 neighbours, in 2 % with 6, and in 1 of 254 with 8, 10 or 12.
+# Neighbours for each dimension, and some more, from which on fits warn: sparse graphs have long
+# ways around. Of graphs without jumps in two dimensions (six sheets, 100 to 1000 rows) some edge
+# was found in 11 % with 5 neighbours, in 2 % with 6, and in 1 of 254 with 8, 10 or 12.
 SUPPORT, SPARE = 2, 4
 # What to do where a graph has short circuits.
 REMOVE = "pass short_circuits='remove' to the method"
