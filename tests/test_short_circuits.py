@@ -5,13 +5,15 @@ from itertools import product
 
 import numpy as np
 import pytest
+import sklearn.datasets
 import sklearn.manifold
 from scipy.sparse import csr_array
 
 import unbend
 from tests.loops import each
 from unbend.datasets import s_curve, swiss_roll
-from unbend.graphs import components, find_short_circuits, tangent_tilts, undirected
+from unbend.graphs import components, detours, find_short_circuits, tangent_tilts, undirected
+from unbend.graphs.edge_pairs import row_quantiles, undirected_pairs
 from unbend.graphs.short_circuits import REMEDY, handle_short_circuits
 from unbend.neighbors import DistanceSpace, Neighbors, PointSpace
 from unbend.quality import procrustes
@@ -257,6 +259,102 @@ def test_each_policy_reports_what_it_did():
     assert np.array_equal(warned.embedding_, kept.embedding_)
     assert removed.graph_.nnz < kept.graph_.nnz
     assert np.allclose(removed.transform(points), removed.embedding_, atol=1e-8)
+
+
+RUINED = [
+    unbend.Isomap, unbend.LandmarkIsomap, unbend.LTSA, unbend.HessianLLE, unbend.LLE,
+    unbend.SupervisedLLE, unbend.MVU, unbend.LandmarkMVU,
+]  # fmt: skip
+SPARED = [unbend.LaplacianEigenmaps, unbend.DiffusionMaps, unbend.NeighborEmbedding]
+
+
+@each("method", RUINED)
+def test_methods_whose_charts_a_jump_ruins_warn_by_default(method):
+    surface = roll(0, 300 if method is unbend.MVU else 500)
+    jumps = jumps_of(surface, PointSpace(surface.points).nearest(10))
+    assert jumps
+    said = rf"^{len(jumps)} edges jump between sheets.*Pass short_circuits='remove', or use fewer"
+    with pytest.warns(UserWarning, match=said):
+        model = method(n_neighbors=10).fit(surface.points, np.arange(len(surface.points)) % 3)
+    assert model.report_.stage("graph").facts["short_circuits"] == len(jumps)
+
+
+@each("method", SPARED)
+def test_other_methods_search_only_when_asked(method):
+    points = roll(0).points
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*between sheets of the data")
+        plain = method(n_neighbors=10).fit(points)
+    assert "short_circuits" not in plain.report_.stage("graph").facts
+    with pytest.warns(UserWarning, match="4 edges jump between sheets"):
+        method(n_neighbors=10, short_circuits="warn").fit(points)
+
+
+@each("name", HARMLESS)
+def test_default_fits_of_data_without_jumps_do_not_warn_of_them(name):
+    for seed, k in product(range(10, 13), (8, 10, 14)):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message=".*between sheets of the data")
+            unbend.LTSA(n_neighbors=k).fit(harmless(name, seed, 500))
+
+
+@each("data", ["digits", "swiss_roll", "s_curve", "square", "punched_sphere", "turning_circle"])
+def test_default_fits_of_known_data_do_not_warn_of_jumps(data):
+    if data == "digits":
+        points = sklearn.datasets.load_digits().data
+    else:
+        points = getattr(unbend.datasets, data)(800, random_state=0).points
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*between sheets of the data")
+        model = unbend.LLE().fit(points)
+    assert model.report_.stage("graph").facts["short_circuits"] in (0, "not determined")
+
+
+def test_sparse_graphs_are_not_warned_of():
+    """With few neighbours edges of a sheet have long ways around, too."""
+    points = s_curve(150, random_state=0).points
+    assert len(find_short_circuits(points, 2, 5)) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = unbend.Isomap(n_neighbors=5).fit(points)
+    assert model.report_.stage("graph").facts["short_circuits"] == "not determined"
+
+
+@each("seed", range(6))
+def test_near_detours_acquit_only_what_paths_over_all_rows_acquit(seed, monkeypatch):
+    """Half of the pairs are true jumps, of a number of pairs from one on."""
+    surface = swiss_roll(3000, random_state=seed)
+    points = surface.points
+    neighbors = PointSpace(points).nearest(10)
+    rng = np.random.default_rng(seed)
+    entries = rng.choice(len(neighbors.indices), 1 + seed, replace=False)
+    harmless_ones = undirected_pairs(neighbors, entries)
+    monkeypatch.setattr(detours, "NEARBY", 0)
+    limits = detours._limits(harmless_ones, row_quantiles(neighbors, 0.5))[1]
+    near = detours._have_near_detours(neighbors, harmless_ones, limits)
+    monkeypatch.setattr(detours, "NEARBY", np.inf)
+    assert not len(detours.without_detour(neighbors, harmless_ones)[0])
+    assert near
+    first = int(rng.integers(3000))
+    away = np.linalg.norm(points - points[first], axis=1)
+    apart = np.linalg.norm(surface.chart - surface.chart[first], axis=1)
+    second = int(np.argmin(np.where(apart > 5 * away, away, np.inf)))
+    both, lengths = np.array([first, second]), np.full(2, away[second])
+    jumping = neighbors.add_edges(both, both[::-1], lengths)
+    place = np.flatnonzero((jumping.rows == first) & (jumping.indices == second))
+    jump = undirected_pairs(jumping, place)
+    monkeypatch.setattr(detours, "NEARBY", 0)
+    assert not detours._have_near_detours(
+        jumping, jump, detours._limits(jump, row_quantiles(jumping, 0.5))[1]
+    )
+    assert len(detours.without_detour(jumping, jump)[0]) == 1
+
+
+def test_a_search_that_does_not_fit_in_memory_names_the_way_out():
+    space = PointSpace(swiss_roll(20_000, random_state=0).points)
+    neighbors = space.nearest(10)
+    with unbend.memory_limit(3_000_000), pytest.raises(MemoryError, match="short_circuits='keep'"):
+        handle_short_circuits(space, neighbors, "warn", 2, 10, False)
 
 
 def test_a_given_graph_is_not_changed():

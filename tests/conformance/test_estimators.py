@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 import unbend
 from tests.conformance.cases import (
     EVERY,
+    JUMPING,
     STRICT,
     assert_same,
     curve,
@@ -28,7 +29,7 @@ from tests.conformance.cases import (
 )
 from tests.loops import each
 
-pytestmark = [STRICT, pytest.mark.filterwarnings("error::UserWarning")]
+pytestmark = [STRICT, pytest.mark.filterwarnings("error::UserWarning"), JUMPING]
 
 
 @each("form", ["fortran", "strided", "reversed", "read-only", "list", "memmap"])

@@ -8,6 +8,7 @@ import pytest
 from tests.conformance.cases import (
     CLASSES,
     EVERY,
+    JUMPING,
     ORACLES,
     STRICT,
     assert_alike,
@@ -25,7 +26,7 @@ from tests.oracles import neighbors
 from tests.oracles.embeddings import subspace_angle
 from unbend.eigen import SOLVERS, Dense, ShiftInvert
 
-pytestmark = [STRICT, pytest.mark.filterwarnings("error::UserWarning")]
+pytestmark = [STRICT, pytest.mark.filterwarnings("error::UserWarning"), JUMPING]
 SEEDS = each("seed", range(3), keep=1)
 # Rounding of the data (1e-16) over the least relative gap below the wanted eigenvalues, which is
 # LLE's: about 1e-7 here.

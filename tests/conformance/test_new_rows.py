@@ -15,6 +15,7 @@ from tests.conformance.cases import (
     EVERY,
     EVERY_NEIGHBORHOOD,
     INHERITED,
+    JUMPING,
     STRICT,
     answered,
     assert_clear,
@@ -33,7 +34,7 @@ from unbend.datasets import SURFACES
 from unbend.estimators.neighborhood import NeighborhoodEmbedding
 from unbend.methods.kernel_pca import KERNELS
 
-pytestmark = [STRICT, pytest.mark.filterwarnings("error::UserWarning")]
+pytestmark = [STRICT, pytest.mark.filterwarnings("error::UserWarning"), JUMPING]
 METRIC = over(with_parameter("metric"))
 # Methods whose extension, taken to a fitted row, gives that row's coordinates by itself.
 NAMES = {"PCA", "KernelPCA", "ClassicalMDS", "Isomap", "LandmarkIsomap", "RandomProjection"}
