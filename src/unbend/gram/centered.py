@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.sparse.linalg import LinearOperator
 
 from unbend._kernels import kernels
-from unbend._kernels.parts import map_in_team
+from unbend._kernels.parts import map_parts
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.cached import cached_property
 from unbend.eigen.dense import eigenpairs_at_end
@@ -156,7 +156,7 @@ def inner_products(points: FloatArray, threads: int = 1) -> FloatArray:
             products[second, first] = part.T
 
     pairs = [(first, second) for i, first in enumerate(blocks) for second in blocks[: i + 1]]
-    map_in_team(multiply, pairs, threads)
+    map_parts(multiply, pairs, threads)
     return products
 
 
@@ -276,7 +276,7 @@ class FormedGram(CenteredGram):
         """Center similarities, in place."""
         n, own = len(similarities), similarities.diagonal().copy()
         chunks = row_chunks(n, 8 * n, CHUNK)
-        means = map_in_team(lambda some: similarities[some].mean(axis=1), chunks, threads)
+        means = map_parts(lambda some: similarities[some].mean(axis=1), chunks, threads)
         rows = np.concatenate(means)
         kernels.add_to_pairs(similarities, rows.mean() / 2.0 - rows, threads)
         return cls(similarities, own + own.mean() - 2.0 * rows, threads)
@@ -313,7 +313,7 @@ class FormedGram(CenteredGram):
         def multiply(some: slice) -> None:
             np.matmul(rows, self.centered[:, some], out=products[:, some])
 
-        map_in_team(multiply, chunks, self.threads)
+        map_parts(multiply, chunks, self.threads)
 
     def form(self) -> FloatArray:
         """Copy the kernel."""

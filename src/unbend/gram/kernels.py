@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.special import expit
 
 from unbend._kernels import kernels
-from unbend._kernels.parts import map_in_team
+from unbend._kernels.parts import map_parts
 from unbend.arrays import BoolArray, FloatArray, row_chunks, row_products
 from unbend.cached import cached_property
 from unbend.gram.centered import FormedGram, centered_products, inner_products
@@ -366,7 +366,7 @@ def formed_gram(
     """Center the values of a Gaussian kernel; None where distances between rows would cancel."""
     values = similarities.between(threads)
     chunks = row_chunks(len(values), 8 * len(values), 1 << 22)
-    least = min(map_in_team(lambda some: float(values[some].min()), chunks, threads))
+    least = min(map_parts(lambda some: float(values[some].min()), chunks, threads))
     # Values are one between equal rows.
     if 2.0 * (1.0 - least) * CANCELLED < 1.0:
         return None
