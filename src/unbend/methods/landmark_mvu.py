@@ -3,7 +3,7 @@
 from typing import Any, final
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, diags_array, eye_array
+from scipy.sparse import coo_array, csr_array, diags_array
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import SpectralProblem, solve
@@ -18,7 +18,7 @@ from unbend.estimators.unfolding import (
 )
 from unbend.graphs import undirected
 from unbend.memory import reserve
-from unbend.methods.lle import reconstruction_weights
+from unbend.methods.lle import reconstruction_errors, reconstruction_weights
 from unbend.mvu import Edges, Unfolding, graph_edges, unfold_in_span
 from unbend.neighbors import GraphSpace, Neighbors
 from unbend.report import ask, note, warn
@@ -171,7 +171,10 @@ class LandmarkMVU(UnfoldingEmbedding):
         chosen = chosen[np.sort(np.unique(chosen, return_index=True)[1])]
         note(basis="weights", landmarks=len(chosen), chosen=self.landmarks)
         weights = reconstruction_weights(
-            component.space, self._writers(component, lengths), self.reg
+            component.space,
+            self._writers(component, lengths),
+            self.reg,
+            threads=component.block_threads,
         )
         _, first = np.unique(vertex, return_index=True)
         return chosen, written_by(weights, chosen, lengths, jobs)[first]
@@ -209,12 +212,11 @@ def written_by(
            [0. , 1. ]])
     """
     n = weights.shape[0]
-    errors = csr_array(eye_array(n) - weights)
     joined = csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=(n, n))
     joined = csr_array(joined + joined.T)
     springs: csr_array = csr_array(diags_array(joined.sum(axis=1)) - joined)
     ask()
-    kernel = csr_array(errors.T @ errors + FAINT * springs)
+    kernel = csr_array(reconstruction_errors(weights, n_threads) + FAINT * springs)
     ask()
     rest = np.setdiff1d(np.arange(n), landmarks)
     columns = np.zeros((n, len(landmarks)))

@@ -41,19 +41,30 @@ def reconstruction_weights(
     return compressed_rows(values, neighbors.indices, neighbors.offsets)
 
 
-def lle_kernel(component: Component, weights: csr_array, reg: float, nullity: int) -> LocalKernel:
-    """(I − W)'(I − W), of which the bottom end is wanted.
+def reconstruction_errors(weights: csr_array, threads: int = 1) -> csr_array:
+    """(I − W)'(I − W) = Σ SᵢeᵢeᵢSᵢ' with eᵢ the row i of I − W: blocks of rank one, aligned.
 
-    It is Σ SᵢeᵢeᵢSᵢ' with eᵢ the row i of I − W: an alignment of blocks of rank one.
+    Examples
+    --------
+    >>> weights = csr_array(np.array([[0.0, 1.0], [0.5, 0.5]]))
+    >>> reconstruction_errors(weights).toarray()
+    array([[ 1.25, -1.25],
+           [-1.25,  1.25]])
     """
-    n = component.n
-    offsets, members = Neighbors(weights.indptr, weights.indices, weights.data).with_self()
+    neighbors = Neighbors(weights.indptr, weights.indices, weights.data)
+    offsets, members = neighbors.with_self()
     errors = np.ones(len(members))
     others = np.ones(len(members), dtype=bool)
     others[offsets[:-1]] = False
     errors[others] = -weights.data
-    kernel = align(n, offsets, members, errors[:, None], threads=component.threads)
-    problem = SpectralProblem(kernel, "bottom", np.ones((n, 1)), nullity=nullity)
+    return align(neighbors.n, offsets, members, errors[:, None], threads=threads)
+
+
+def lle_kernel(component: Component, weights: csr_array, reg: float, nullity: int) -> LocalKernel:
+    """(I − W)'(I − W), of which the bottom end is wanted."""
+    kernel = reconstruction_errors(weights, component.threads)
+    constant = np.ones((component.n, 1))
+    problem = SpectralProblem(kernel, "bottom", constant, nullity=nullity)
     return LocalKernel(component, problem, reg)
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 # Largest shift: beyond it the curvature of the problem is lost.
 MOST_SHIFT = 1e16
-# Bytes of products of edges and coordinates that are summed at a time.
-CHUNK = 1 << 22
+# Edges whose products with coordinates a thread sums at a time.
+CHUNK = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +261,7 @@ class DenseCurvature:
             return np.asarray(products.T @ products)
 
         # As many parts at a time as there are threads: each is as large as the matrix.
-        chunks = row_chunks(len(roots), 8 * size, CHUNK)
+        chunks = row_chunks(len(roots), 1, CHUNK)
         for first in range(0, len(chunks), edges.threads):
             some = chunks[first : first + edges.threads]
             for part in map_parts(squares, some, edges.threads):
