@@ -111,6 +111,7 @@ def test_misuse_is_answered_by_one_sentence_and_exit_code_2(folder, words, answe
     [
         (("none.csv",), "none.csv"),
         (("roll.csv", "--label", "color"), "'color'"),
+        (("roll.csv", "--ignore", "kinds"), "did you mean 'kind'?"),
         (("roll.csv", "--label", "kinds"), "did you mean 'kind'?"),
         (("roll.csv", "--ignore", "row", "--column-kind", "kind=date"), "'kind'"),
         (("roll.csv", *ASIDE, "--memory", "100kB"), "0.1 MB are available"),
