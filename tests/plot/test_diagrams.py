@@ -106,8 +106,8 @@ def test_labels_of_quality_curves_fit_and_the_legend_of_many_hides_none():
     axes = figure.axes[0]
     for label in (axes.xaxis.label, axes.yaxis.label):
         box = label.get_window_extent()
-        assert box.x0 >= 0 and box.y0 >= 0
-        assert box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1
+        assert min(box.x0, box.y0) >= 0
+        assert np.all(box.max <= figure.bbox.max)
     legend = axes.get_legend().get_window_extent()
     assert legend.x0 >= axes.bbox.x1
     assert legend.x1 <= figure.bbox.x1

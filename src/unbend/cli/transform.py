@@ -302,8 +302,8 @@ def _check_columns(names: tuple[str, ...], fitted: tuple[str, ...], where: str) 
     if absent and not _are_numbers(fitted) and not _are_numbers(names):
         more = f" and {len(absent) - 1} more" * (len(absent) > 1)
         raise ValueError(
-            f"{where} has no column {absent[0]!r}{more}, which the model was fitted to: its columns "
-            f"are {list_names(names)}"
+            f"{where} has no column {absent[0]!r}{more}, which the model was fitted to: its "
+            f"columns are {list_names(names)}"
         )
 
 
