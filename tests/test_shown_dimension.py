@@ -14,6 +14,12 @@ def turned(points, columns, noise=0.0, seed=0):
     return points @ axes.T + rng.normal(scale=max(noise, 1e-9), size=(len(points), columns))
 
 
+def test_a_line_leaves_no_undefined_difference():
+    line = np.random.default_rng(5).normal(size=(120, 1))
+    with np.errstate(invalid="raise"):
+        assert shown_dimension(PointSpace(line)) is None
+
+
 def folded(n, d, periods, seed=0):
     """Sine by arc length, times intervals."""
     rng = np.random.default_rng(seed)

@@ -111,7 +111,7 @@ def _first_gap(sizes: IntArray, falls: FloatArray, n: int) -> tuple[int, int] | 
         return int(small[:, gaps[0]].argmin()), int(gaps[0]) + 1
     for place in np.flatnonzero(~few):
         least, next_to = np.argsort(falls[place])[:2]
-        clear = falls[place, next_to] - falls[place, least] >= MARGIN
+        clear = falls[place, next_to] >= falls[place, least] + MARGIN
         if clear and falls[place, least] <= WIDE_GAP:
             return int(place), int(least) + 1
     return None

@@ -94,7 +94,8 @@ def test_parameters_are_read_as_the_method_declares_them(folder, roll):
         (("--connect", "glue"), "--connect glue is not allowed: it must be one of 'bridge'"),
         (("--metod", "pca"), "isomap has no --metod"),
         (("--n-neighbors",), "--n-neighbors"),
-        (("--method", "tsne"), "there is no method 'tsne'"),
+        (("--method", "t-SNE"), "no method 't-SNE': did you mean neighbor_embedding?"),
+        (("--method", "umap"), "no method 'umap': did you mean neighbor_embedding?"),
         (("--method", "lle", "--batches", 10), "LLE needs all rows at once"),
         (("--method", "pca", "--distances"), "pca does not take distances"),
         (("--memory", "much"), "--memory much is not a size"),
@@ -110,6 +111,8 @@ def test_misuse_is_answered_by_one_sentence_and_exit_code_2(folder, words, answe
     [
         (("none.csv",), "none.csv"),
         (("roll.csv", "--label", "color"), "'color'"),
+        (("roll.csv", "--ignore", "kinds"), "did you mean 'kind'?"),
+        (("roll.csv", "--label", "kinds"), "did you mean 'kind'?"),
         (("roll.csv", "--ignore", "row", "--column-kind", "kind=date"), "'kind'"),
         (("roll.csv", *ASIDE, "--memory", "100kB"), "0.1 MB are available"),
         (("roll.csv", *ASIDE, "-o", "no/flat.csv"), "no/flat.csv"),

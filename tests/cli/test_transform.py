@@ -113,3 +113,17 @@ def test_versions_kernels_and_threads_are_reported():
     assert output["unbend"] == library.__version__
     assert output["threads"] >= 1
     assert {"kernels", "numpy", "scipy", "scikit-learn"} <= set(output)
+
+
+def test_a_table_without_the_columns_of_the_model_is_refused_by_their_names(fitted):
+    write(fitted / "other.csv", name=["a", "b"], x=[1.0, 2.0])
+    said = sentence(unbend("transform", "m.unbend", "other.csv", cwd=fitted, code=1))
+    assert "other.csv has no column 'y' and 1 more, which the model was fitted to" in said
+
+
+def test_a_prepared_model_names_the_columns_that_a_table_lacks(tmp_path):
+    write(tmp_path / "t.csv", size=["low", "high"] * 15, price=np.arange(30) ** 1.5)
+    unbend("embed", "t.csv", "--method", "pca", "--model", "m.unbend", cwd=tmp_path)
+    write(tmp_path / "other.csv", x=[1.5, 2.5], y=[1.5, 3.5])
+    said = sentence(unbend("transform", "m.unbend", "other.csv", cwd=tmp_path, code=1))
+    assert "lacks columns that the fit used: 'size', 'price'" in said

@@ -98,6 +98,21 @@ def test_fits_of_the_dimension_show_curve_line_and_range():
         assert axes.get_title(loc="left") == str(value)
 
 
+def test_labels_of_quality_curves_fit_and_the_legend_of_many_hides_none():
+    noise = np.random.default_rng(0).normal(size=(8, *ROLL.chart.shape))
+    curves = {f"HessianLLE n_neighbors={i}": ROLL.chart + i * part for i, part in enumerate(noise)}
+    figure = unbend.plot.quality_curves(ROLL.points, curves)
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    for label in (axes.xaxis.label, axes.yaxis.label):
+        box = label.get_window_extent()
+        assert min(box.x0, box.y0) >= 0
+        assert np.all(box.max <= figure.bbox.max)
+    legend = axes.get_legend().get_window_extent()
+    assert legend.x0 >= axes.bbox.x1
+    assert legend.x1 <= figure.bbox.x1
+
+
 def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(ValueError, match=r"kind=.* must be one of"):
         unbend.plot.quality_curves(ROLL.points, FLAT, kind="auc")

@@ -248,3 +248,8 @@ def test_one_column_is_described_in_the_singular():
     text = str(unbend.suggest(np.random.default_rng(0).normal(size=(200, 1))))
     assert "1 feature," in text
     assert "1 dimensions" not in text
+
+
+def test_a_dimension_of_equal_rows_is_refused_by_their_number():
+    with pytest.raises(ValueError, match=r"X has 1 (distinct )?sample\(s\)"):
+        unbend.choose_dimension(np.ones((60, 3)))

@@ -131,12 +131,15 @@ class Input:
         """Refuse unknown columns in --ignore: after a typo the column would be a feature."""
         if self.options.ignore:
             self.options.check_for(self.kind, self.name)
+            from unbend.io.table import list_names
+            from unbend.validation.scalars import hint
+
             names = self.column_names()
             for name in self.options.ignore:
                 if name not in names:
                     raise ValueError(
                         f"{self.name} has no column {name!r} to ignore: its columns are "
-                        f"{', '.join(names)}"
+                        f"{list_names(names)}{hint(name, names)}"
                     )
 
     def with_options(self, **changes: Any) -> "Input":

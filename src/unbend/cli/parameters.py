@@ -15,6 +15,24 @@ if TYPE_CHECKING:
     from unbend.validation.parameters import Parameter
 
 DEFAULT_METHOD = "isomap"
+# What other libraries and papers call a method, letters and digits only.
+SYNONYMS = {
+    "tsne": "neighbor_embedding",
+    "umap": "neighbor_embedding",
+    "sne": "neighbor_embedding",
+    "mds": "metric_mds",
+    "smacof": "metric_mds",
+    "sammon": "metric_mds",
+    "pcoa": "classical_mds",
+    "nmds": "nonmetric_mds",
+    "kpca": "kernel_pca",
+    "svd": "pca",
+    "truncatedsvd": "pca",
+    "locallylinearembedding": "lle",
+    "hlle": "hessian_lle",
+    "spectralembedding": "laplacian_eigenmaps",
+    "semidefiniteembedding": "mvu",
+}
 
 
 def find_method(name: str, among: tuple[Entry, ...] = METHODS) -> Entry:
@@ -23,7 +41,8 @@ def find_method(name: str, among: tuple[Entry, ...] = METHODS) -> Entry:
     if entry is not None:
         return entry
     names = [entry.name for entry in among]
-    close = difflib.get_close_matches(name, names, n=1)
+    known = SYNONYMS.get("".join(filter(str.isalnum, name.lower())))
+    close = [known] if known in names else difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {close[0]}?" if close else f"choose one of {', '.join(names)}"
     raise Misuse(f"there is no method {name!r}: {hint}")
 

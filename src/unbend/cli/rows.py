@@ -108,8 +108,9 @@ def pick_columns(table: "Table", names: Sequence[str], where: str) -> Any:
     for name in names:
         if name not in places:
             from unbend.io.table import list_names
+            from unbend.validation.scalars import hint
 
-            listed = list_names(table.columns, MOST_NAMES)
+            listed = list_names(table.columns, MOST_NAMES) + hint(name, table.columns)
             raise ValueError(f"{where} has no column {name!r}: its columns are {listed}")
     return table.values[:, [places[name] for name in names]]
 

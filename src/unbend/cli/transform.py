@@ -135,6 +135,8 @@ def new_samples(
         frames = (prepare_frame(preparation, frame) for frame in given.read_frames(batches))
         return given, (sample for sample in frames if sample is not None)
     fitted = _fitted_columns(estimator)
+    if given.kind == "table":
+        _check_columns(tuple(given.column_names()), fitted, table)
     parts = _parts(given, like, batches, estimator)
     return given, ((_align(part, values, fitted, table), part) for part, values in parts)
 
@@ -290,6 +292,19 @@ def _fitted_columns(estimator: Any) -> tuple[str, ...]:
     about = getattr(estimator, "about_", {})
     names: Any = about.get("columns") or getattr(estimator, "feature_names_in_", ())
     return tuple(map(str, names))
+
+
+def _check_columns(names: tuple[str, ...], fitted: tuple[str, ...], where: str) -> None:
+    """Refuse a table without columns of the model before what else it holds is read."""
+    from unbend.io.table import list_names
+
+    absent = [name for name in fitted if name not in names]
+    if absent and not _are_numbers(fitted) and not _are_numbers(names):
+        more = f" and {len(absent) - 1} more" * (len(absent) > 1)
+        raise ValueError(
+            f"{where} has no column {absent[0]!r}{more}, which the model was fitted to: its "
+            f"columns are {list_names(names)}"
+        )
 
 
 def _align(table: "Table", values: Any, fitted: tuple[str, ...], where: str) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.io.numerals import MISSING, Array, is_number
+from unbend.validation.scalars import hint
 
 # What pandas calls an index when it writes one to CSV or Parquet: never a coordinate.
 INDEX_NAMES = ("", "__index_level_0__")
@@ -189,6 +190,7 @@ class Roles:
             if name not in names:
                 raise ValueError(
                     f"{where} has no column {name!r}: its columns are {list_names(names)}"
+                    f"{hint(name, names)}"
                 )
         if self.label is not None and self.label == self.id:
             raise ValueError(f"column {self.label!r} cannot be both label and id: name another")

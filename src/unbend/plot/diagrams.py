@@ -23,6 +23,7 @@ from unbend.plot.style import (
     drawing_order,
     figure_of,
     finish_axes,
+    legend_beside,
     plain,
     value_colormap,
 )
@@ -33,12 +34,14 @@ Kind = Literal["r_nx", "q_nx", "lcmc"]
 MOST_PAIRS = 50_000
 # Largest number of cells along each side of a co-ranking matrix.
 MOST_CELLS = 400
+# Beyond this many curves a legend among them would hide some.
+FEW_CURVES = 4
 # Line styles of curves with the same colour.
 DASHES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1)))
 Y_LABELS = {
-    "r_nx": "R_NX: neighbourhood preservation, chance-adjusted",
-    "q_nx": "Q_NX: neighbourhood preservation",
-    "lcmc": "LCMC: neighbourhood preservation, less chance",
+    "r_nx": "neighbourhood preservation R_NX",
+    "q_nx": "neighbourhood preservation Q_NX",
+    "lcmc": "neighbourhood preservation LCMC",
 }
 
 
@@ -209,7 +212,7 @@ def quality_curves(
     entries = embeddings if isinstance(embeddings, Mapping) else {_name(embeddings): embeddings}
     if not entries:
         raise ValueError("there is nothing to draw: pass at least one embedding")
-    axes = axes_or_new(ax)
+    axes = axes_or_new(ax) if len(entries) <= FEW_CURVES else axes_or_new(ax, 8.0)
     for number, (name, given) in enumerate(entries.items()):
         found = quality.coranking(
             X,
@@ -232,6 +235,8 @@ def quality_curves(
     axes.set_xscale("log")
     axes.set_ylim(min(0.0, axes.get_ylim()[0]), 1)
     finish_axes(axes, "neighbours k", Y_LABELS[kind], title)
+    if len(entries) > FEW_CURVES:
+        legend_beside(axes)
     return figure_of(axes)
 
 

@@ -151,6 +151,11 @@ def finish_axes(
     add_title(axes, title)
 
 
+def legend_beside(axes: Axes) -> None:
+    """Move the legend from the axes to their right."""
+    axes.legend(fontsize=SMALL, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
 def axes_or_new(ax: Any, width: float = 5.4, height: float = 3.8) -> Axes:
     """Return the given axes, or those of a new figure."""
     axes: Axes = new_figure(width, height).add_subplot() if ax is None else ax

@@ -404,6 +404,7 @@ class Prepare(TransformerMixin, Model):
         """
         check_is_fitted(self)
         table = read_columns(X)
+        _check_features(self, X, table, reset=False)
         used = {encoder.name for encoder in self._encoders}
         gaps = [column.missing for column in table.columns if column.name in used]
         return ~np.any(gaps, axis=0) | (self.missing != "drop")

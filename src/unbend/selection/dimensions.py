@@ -215,7 +215,8 @@ def vote_on_dimension(
     """Let the rules vote on the dimension of checked data."""
     sample = data.sample(max_rows, 0)
     n = len(sample)
-    k = min(n_neighbors, n - 1)
+    # One distinct row is refused by the fit, which says so.
+    k = max(1, min(n_neighbors, n - 1))
     most = max(2, min(max_dimension, n - 2))
     # Dense: of a curve all eigenvalues but one are nearly zero, and iterations look for them long.
     model = sample.fit("Isomap", n_components=most, n_neighbors=k, eigen_solver="dense")

@@ -36,6 +36,10 @@ SYNONYMS = {
     "float64": "double",
     "l1": "manhattan",
     "l2": "euclidean",
+    "tsne": "NeighborEmbedding",
+    "t_sne": "NeighborEmbedding",
+    "umap": "NeighborEmbedding",
+    "mds": "MetricMDS",
 }
 
 

@@ -43,9 +43,9 @@ class Folder:
         try:
             path = (self.root / name).resolve(strict=True)
         except (OSError, ValueError, RuntimeError):
-            raise RefusedFile("there is no such file in the served folder") from None
+            raise RefusedFile(f"there is no file {name} in the served folder") from None
         if not path.is_relative_to(self.root) or not path.is_file():
-            raise RefusedFile("there is no such file in the served folder")
+            raise RefusedFile(f"there is no file {name} in the served folder")
         check_suffix(path.name)
         return path
 
