@@ -13,7 +13,6 @@ from typing import Any
 
 from benchmarks import cases, figures, machine, plots, table
 from benchmarks.cases import Case
-from benchmarks.limits import bound
 from benchmarks.measure import in_new_process
 from benchmarks.output import FOLDER
 from benchmarks.peers import installed
@@ -28,7 +27,11 @@ def arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("--quick", action="store_true", help="small sizes, one run each: under three minutes")
     add("--only", action="append", metavar="METHOD", help="panel or case to measure; repeatable")
-    add("--limit", action="store_true", help="state the physical bound and our fraction of it")
+    add(
+        "--limit",
+        action="store_true",
+        help="state the physical bound of every stage",
+    )
     add("--threads", type=int, default=1, help="threads of every contender (default 1)")
     add("--rounds", type=int, help="runs at most (default 2, quick 1)")
     add("--timeout", type=float, help="seconds for one measurement (default 150, quick 20)")
@@ -43,6 +46,7 @@ def chosen(quick: bool, only: list[str] | None) -> list[Case]:
     every = cases.quick() if quick else cases.full()
     if not only:
         return every
+    every += cases.largest()
     wanted = {name.lower() for name in only}
     found = [c for c in every if wanted & {c.panel.lower(), c.method.lower(), c.key.lower()}]
     if not found and wanted != {"stages"}:
@@ -115,8 +119,6 @@ def main() -> None:
         record = measure_case(case, settings, peers, earlier) | {"machine": here}
         if nothing_reached(record) and case.key in results["cases"]:
             continue
-        if "bandwidth" in results["limits"]:
-            record["limit"] = bound(record, results["limits"])
         results["cases"][case.key] = record
         show(case.key, record, time.monotonic() - start)
         write(results, stem, args.limit)

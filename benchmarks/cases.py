@@ -45,7 +45,7 @@ class Case:
     options: dict[str, Any] = field(default_factory=dict)
     variant: str = ""
     new: int = 0
-    """Rows to place by `transform`; 0: the fit is timed."""
+    """New samples for `transform`; 0: the fit is timed."""
     peer_new: int = 0
     """Fewer rows for the peers, whose times are then scaled to `new`."""
     exact: bool = False
@@ -87,11 +87,12 @@ def neighbors(data: str, n: int) -> Case:
     return Case("kNN 3-d" if flat else "kNN 784-d", "kNN", n, data=data, peers=peers)
 
 
-def transform(method: str, n: int, new: int, peer_new: int = 0) -> Case:
-    """Return the placing of new rows by a model fitted on n."""
-    return Case(
-        f"{method} transform", method, n, peers=(SKLEARN,), new=new, peer_new=peer_new or new
-    )
+def transform(
+    method: str, n: int, new: int, peer_new: int = 0, peers: tuple[str, ...] = (SKLEARN,)
+) -> Case:
+    """Return the out-of-sample extension of new rows by a model fitted on n."""
+    panel = f"{method} transform"
+    return Case(panel, method, n, peers=peers, new=new, peer_new=peer_new or new)
 
 
 def dense(n: int) -> list[Case]:
@@ -121,6 +122,8 @@ def large() -> list[Case]:
     return [
         transform("Isomap", 10_000, 100_000, peer_new=10_000),
         transform("LTSA", 10_000, 100_000),
+        transform("LLE", 10_000, 100_000),
+        transform("LaplacianEigenmaps", 10_000, 100_000, peers=()),
         replace(neighbors("roll", 100_000), peers=("scipy", SKLEARN)),
         on_roll("LandmarkIsomap", 100_000, peers=False),
         on_roll("LTSA", 100_000, peers=False),
@@ -129,6 +132,7 @@ def large() -> list[Case]:
         on_roll("LLE", 100_000, peers=False, options={"reg": 1e-6}, variant="reg=1e-6"),
         on_roll("Isomap", 30_000, peers=False),
         on_roll("LaplacianEigenmaps", 1_000_000, peers=False),
+        on_roll("LTSA", 1_000_000, peers=False),
         replace(neighbors("roll", 1_000_000), k=10, peers=("scipy",)),
     ]
 
@@ -146,6 +150,11 @@ def full() -> list[Case]:
     """
     fewer = [without_compiled(case) for case in [*curve(2000), *dense(2000)]]
     return [*curve(10_000), *large(), *fewer, *dense(5000)]
+
+
+def largest() -> list[Case]:
+    """Return what takes too long for `make bench`; `make bench-large` measures it."""
+    return [on_roll("Isomap", 50_000, peers=False)]
 
 
 def quick() -> list[Case]:

@@ -13,7 +13,7 @@ def markdown(results: Results, limit: bool) -> str:
         blocks += ["## Figures", _figures(results["figures"])]
     for panel in dict.fromkeys(case["panel"] for case in results["cases"].values()):
         cases = [case for case in results["cases"].values() if case["panel"] == panel]
-        blocks += [f"## {panel}", _panel(sorted(cases, key=lambda case: case["n"]), limit)]
+        blocks += [f"## {panel}", _panel(sorted(cases, key=lambda case: case["n"]))]
     stages = {k: v for k, v in results.get("stages", {}).items() if isinstance(v, dict)}
     if limit and any("limit" in stage for stage in stages.values()):
         blocks += ["## Stages", _stages(stages)]
@@ -62,37 +62,24 @@ def _figures(figures: list[Record]) -> str:
     return _rows(head, body)
 
 
-def _panel(cases: list[Record], limit: bool) -> str:
+def _panel(cases: list[Record]) -> str:
     head = ["n", "contender", "CPU s", "wall s", "× ours", "peak MB", "fit MB", "accuracy", "runs"]
-    head += ["limit s (ours)"] if limit else []
-    rows = [
-        _row(case, who, record, limit)
-        for case in cases
-        for who, record in case["contenders"].items()
-    ]
+    rows = [_row(case, who, record) for case in cases for who, record in case["contenders"].items()]
     return _rows(head, rows)
 
 
-def _row(case: Record, who: str, record: Record, limit: bool) -> list[str]:
+def _row(case: Record, who: str, record: Record) -> list[str]:
     variant = f" {case['variant']}" if case["variant"] else ""
     placed = f" + {case['new']} new" if case["new"] else ""
     row = [f"{case['n']}{placed}{variant}", f"**{who}**" if who == "unbend" else who]
     if record["status"] != "ok":
-        return row + [record["status"].replace("|", "/")] + [""] * (6 + limit)
+        return row + [record["status"].replace("|", "/")] + [""] * 6
     ours = case["contenders"]["unbend"]
     ratio = f"{record['cpu'] / ours['cpu']:.2f}" if ours["status"] == "ok" else ""
     scaled = f" (scaled ×{record['scaled']:.0f})" if "scaled" in record else ""
     row += [number(record["cpu"]) + scaled, number(record["wall"]), ratio]
     row += [f"{record['peak_mb']:.0f}", f"{record['grown_mb']:.0f}", accuracy(record)]
-    row += [str(len(record["all_cpu"]))]
-    return row + ([_limit(case, who)] if limit else [])
-
-
-def _limit(case: Record, who: str) -> str:
-    known = case.get("limit") or {}
-    if who != "unbend" or "fraction" not in known:
-        return ""
-    return f"{number(known['seconds'])} {known['by']} ({100 * known['fraction']:.2g} %)"
+    return [*row, str(len(record["all_cpu"]))]
 
 
 def number(value: float) -> str:

@@ -36,7 +36,6 @@ from unbend.graphs import geodesics, undirected
 from unbend.graphs.connect import CONNECT, connect_components
 from unbend.neighbors import (
     METRICS,
-    GraphSpace,
     NeighborIndex,
     Neighbors,
     NNDescent,
@@ -171,11 +170,13 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         "'largest' and place the other rows by its extension, embed all 'components' side by "
         "side, or raise an 'error'.",
     )
+    # One jump ruins a chart. Where it moves few coordinates, and the search would cost a large part
+    # of the fit (docs/graphs.md), methods declare "keep".
     short_circuits: str = param(
-        "keep",
+        "warn",
         Choice("remove", "warn", "keep"),
         help="How to handle edges that jump between sheets of the data: 'remove' them and warn, "
-        "'warn' only, or 'keep' them without looking. A given graph is not changed.",
+        "'warn' only, or 'keep' them without a search. A given graph is not changed.",
     )
     eigen_solver: Any = solver_param()
     random_state: Any = seed_param("the eigensolver's start vectors")
@@ -360,7 +361,6 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             return found
         from unbend.graphs.short_circuits import handle_short_circuits
 
-        given = given or isinstance(found.space, GraphSpace)
         d = self.n_components if isinstance(self.n_components, int) else None
         neighbors = handle_short_circuits(
             found.space, found.neighbors, self.short_circuits, d, needs.neighbors, given

@@ -92,6 +92,7 @@ from unbend._kernels.reference.sparse_graphs import (
     squared_products,
 )
 from unbend._kernels.reference.stress import monotone_stress, stress
+from unbend._kernels.reference.tangent_planes import tangent_sines
 from unbend._kernels.reference.team import Team, ask_with, run_parts
 
 __all__ = [
@@ -173,6 +174,7 @@ __all__ = [
     "stress",
     "sum_weights",
     "symmetric_eigenpairs",
+    "tangent_sines",
     "thin_products",
     "transpose",
     "turn_rows",
