@@ -19,7 +19,7 @@ from unbend.neighbors import PointSpace
 
 
 def nullity(points, neighbors):
-    """Number of independent functions that are affine in every neighbourhood."""
+    """Count the independent functions that are affine in every neighbourhood."""
     n, rows = len(points), []
     for i in range(n):
         block = np.append(i, neighbors.indices[neighbors.offsets[i] : neighbors.offsets[i + 1]])

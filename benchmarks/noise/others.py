@@ -1,6 +1,7 @@
 """The other methods with denoising: LLE, Isomap, MVU, Laplacian eigenmaps and diffusion maps.
 
 python -m benchmarks.noise.others [--first 1500] [--count 1600] [--rows 3000] [--seconds 600]
+    [--results FILE]
 
 Errors with `denoise="auto"` over errors of the fit of the rows, on cases of `fresh`, which had no
 part in the choice of constants. LLE, Isomap and MVU give charts up to an affine map, and are
@@ -107,8 +108,10 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1600)
     parser.add_argument("--rows", type=int, default=3000, help="rows of a case, at most")
     parser.add_argument("--seconds", type=float, default=np.inf, help="CPU time, at most")
+    parser.add_argument("--results", type=Path, default=RESULTS)
     asked = parser.parse_args()
-    records = json.loads(RESULTS.read_text())["cases"] if RESULTS.exists() else []
+    path = asked.results
+    records = json.loads(path.read_text())["cases"] if path.exists() else []
     known = {one["case"] for one in records}
     for case in make_cases("fresh", asked.count)[asked.first :]:
         if time.process_time() > asked.seconds:
@@ -116,7 +119,7 @@ def main() -> None:
         if case.n <= asked.rows and case.name not in known:
             records.append(measure(case))
             found = {"summary": summarize(records), "cases": records}
-            RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+            path.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@
 
 #include "both_ways.hpp"
 #include "components.hpp"
+#include "glue.hpp"
 #include "kd_build.hpp"
 #include "kd_search.hpp"
 #include "local_weights.hpp"
@@ -356,6 +357,25 @@ void check_weights() {
     }
 }
 
+// Windows along a line share `width - 1` points with the next: one piece up to there, and none
+// beyond; two lines that share a point are two pieces.
+void check_glue() {
+    const std::int32_t width = 4, windows = 50, n = 2 * (windows + width - 1) - 1;
+    std::vector<std::int64_t> offset{0};
+    std::vector<std::int32_t> member;
+    for (std::int32_t line : {0, windows + width - 2})
+        for (std::int32_t b = 0; b < windows; ++b) {
+            for (std::int32_t p = 0; p < width; ++p) member.push_back(line + b + p);
+            offset.push_back(static_cast<std::int64_t>(member.size()));
+        }
+    std::vector<std::int32_t> piece(2 * windows);
+    for (std::int32_t least = 1; least <= width; ++least) {
+        glue_blocks(n, 2 * windows, offset.data(), member.data(), least, piece.data());
+        for (std::int32_t b = 0; b < 2 * windows; ++b)
+            assert(piece[b] == (least == 1 ? 0 : least < width ? b / windows : b));
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -371,6 +391,7 @@ int main() {
     check_rank();
     check_graphs();
     check_shared_merge();
+    check_glue();
     for (int kind : {0, 1, 2})
         for (int columns : {1, 2, 3, 5}) {
             check_spatial_order<double>(9000, columns, kind);

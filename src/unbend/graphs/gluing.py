@@ -15,7 +15,7 @@ from unbend.neighbors.neighbors import Neighbors
 
 
 def rigid_pieces(neighbors: Neighbors, d: int) -> IntArray:
-    """Number the pieces into which neighbourhoods of d-dimensional charts are glued.
+    """Find the pieces into which neighbourhoods of d-dimensional charts are glued.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ def components(row: IntArray, column: IntArray, labels: IntArray) -> None:
 def glue_blocks(
     points: int, offset: IntArray, member: IntArray, least: int, piece: IntArray
 ) -> None:
-    """Number the pieces that blocks of points form: one joins once it has `least` points of it."""
+    """Glue blocks of points to pieces: a block joins one once it has `least` points of it."""
     blocks = [member[start:end].tolist() for start, end in pairwise(offset)]
     around: list[list[int]] = [[] for _ in range(points)]
     for number, block in enumerate(blocks):
