@@ -15,17 +15,17 @@ import threading
 import time
 import warnings
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import unbend
 from benchmarks.measure import in_new_process
+from benchmarks.output import results_of
 from unbend.memory import NotEnoughMemory
 from unbend.progress import Cancelled
 
-RESULTS = Path(__file__).with_suffix(".json")
+RESULTS = results_of(__file__)
 ROWS, SIGNALS = 100_000, 4
 # Fits that take longer are cancelled.
 LONGEST = 20.0

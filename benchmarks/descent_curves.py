@@ -8,7 +8,8 @@ one thread, CPU seconds: of building and asking for the 15 nearest of all rows, 
 those of 1000 new ones in the same structure; exact products stand beside. Recall is that of 1000
 rows.
 
-A peer's settings are tried in order until one reaches a recall of 0.98. Libraries are compared at
+A peer's settings are tried in order until one reaches a recall of 0.98 or takes over 35 CPU
+seconds, since the next takes more. Libraries are compared at
 equal recall: `ratios_at_equal_recall` reads our CPU off our curve at the recall of the peer. Writes
 `descent_curves.json`, case by case; 50 000 and 200 000 rows unless others are named. `--only NAME`
 takes one table, `--search PATTERN` only searches whose names match, `--ours` no peers.
@@ -33,6 +34,10 @@ RESULTS = results_of(__file__)
 K, SAMPLE = 15, 1000
 # Multiply-adds from which on exact products are left out, and the recall that is enough.
 MOST_PRODUCTS, ENOUGH = 2.5e12, 0.98
+# CPU seconds of a peer's setting beyond which the next, which takes more, is not tried.
+PEER_SECONDS = 35.0
+# Rows from which on we have fewer settings: of many rows 0.9 finds as many as 0.95.
+MANY = 100_000
 # Rows from which on those like SIFT descriptors have 100 columns.
 MILLION = 1_000_000
 
@@ -80,7 +85,8 @@ def ours(points: Any) -> Iterator[tuple[str, Search]]:
 
     if len(points) ** 2 * points.shape[1] < MOST_PRODUCTS:
         yield "exact products", of(BruteForce())
-    for recall in (0.95, 0.98) if len(points) >= MILLION else (0.9, 0.95, 0.98, 0.99, 0.995):
+    few = (0.95, 0.98) if len(points) >= MILLION else (0.95, 0.98, 0.99)
+    for recall in few if len(points) >= MANY else (0.9, 0.95, 0.98, 0.99, 0.995):
         yield f"NNDescent(recall={recall})", of(NNDescent(recall=recall))
 
 
@@ -120,7 +126,7 @@ def peers(points: Any) -> Iterator[tuple[str, Search]]:
         index.set_ef(ef)
         return index, index.knn_query(points, k=K + 1)[0][:, 1:]
 
-    for ef in (50, 70, 100, 200):
+    for ef in (50, 100, 200):
         yield (
             f"hnswlib(ef={ef})",
             (lambda ef=ef: insert(ef), lambda built, new: built.knn_query(new, k=K)[0]),
@@ -144,11 +150,11 @@ def measure(name: str, n: int, with_peers: bool, pattern: str) -> None:
     near = np.array([one[one != row][:K] for one, row in zip(near, sample, strict=True)])
     near_new = exact.query(new, K)[0]
     title = f"{name} {len(points)} x {points.shape[1]}"
-    best: dict[str, float] = {}
+    last: dict[str, dict[str, float]] = {}
+    measured = []
     for search, (build, ask) in chain(ours(points), peers(points) if with_peers else ()):
         library = search.partition("(")[0]
-        enough = library != "NNDescent" and best.get(library, 0.0) >= ENOUGH
-        if enough or not re.search(pattern, search):
+        if has_enough(library, last.get(library)) or not re.search(pattern, search):
             continue
         start = time.process_time()
         built, found = build()
@@ -164,10 +170,27 @@ def measure(name: str, n: int, with_peers: bool, pattern: str) -> None:
             "new_us": round(1e6 * asked / len(new), 1),
             "new_recall": round(recall_of(found_new, near_new), 4),
         }
-        best[library] = value["recall"]
+        last[library] = value
+        measured.append(search)
         record(title, search, value)
         print(f"{title:<28}{search:<32}{value}", flush=True)
         del built, found
+    if with_peers and not pattern:
+        keep_only(title, measured)
+
+
+def has_enough(library: str, last: dict[str, float] | None) -> bool:
+    """Return whether the next setting of a peer is not tried, after the last one."""
+    if library == "NNDescent" or last is None:
+        return False
+    return last["recall"] >= ENOUGH or last["cpu"] > PEER_SECONDS
+
+
+def keep_only(title: str, searches: list[str]) -> None:
+    """Leave out searches of earlier runs, of another machine perhaps, once a table is complete."""
+    known = json.loads(RESULTS.read_text())
+    known[title] = {name: one for name, one in known[title].items() if name in searches}
+    RESULTS.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
 
 
 def ratios_at_equal_recall(

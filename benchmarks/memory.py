@@ -1,5 +1,8 @@
 """Peak memory of every method: `python -m benchmarks.memory [--only=METHOD] [--most=ROWS]`.
 
+What is in the file is not measured again, unless `--only` names its method or `--rows` its number
+of rows, as of rolls with `--family=roll`.
+
 Each measurement has a process of its own, which fits 300 rows first, lets the peak of its resident
 memory begin anew and fits n rows; what X holds itself is not counted. Rolls and cubes of three and
 six dimensions were used to choose the constants of `unbend.estimators.peak_memory`; the other rows,
@@ -14,14 +17,14 @@ import gc
 import json
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.measure import forget_peak, in_new_process, memory_mb
+from benchmarks.output import results_of
 
-RESULTS = Path(__file__).with_suffix(".json")
+RESULTS = results_of(__file__)
 SIZES = (1000, 5000, 20_000, 200_000)
 # Largest number of rows of methods whose memory or time grows faster than n log n.
 LARGEST = {
@@ -115,10 +118,12 @@ def cases(only: str | None) -> list[tuple[str, str, int]]:
 
 
 def main() -> None:
-    """Measure what is not in the file yet, or with --only a method again."""
+    """Measure what is not in the file yet, or what is named again."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only")
     parser.add_argument("--most", type=int, default=SIZES[-1])
+    parser.add_argument("--family", choices=FAMILIES)
+    parser.add_argument("--rows", type=int)
     parser.add_argument("--one", nargs=3)
     given = parser.parse_args()
     if given.one:
@@ -128,7 +133,9 @@ def main() -> None:
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for method, family, n in cases(given.only):
         name = f"{method} {family} {n}"
-        if n > given.most or (name in known and not given.only):
+        if n > given.most or given.rows not in (None, n) or given.family not in (None, family):
+            continue
+        if name in known and given.only is None and given.rows is None:
             continue
         found = in_new_process(
             "benchmarks.memory", "--one", method, family, n, threads=1, timeout=1800

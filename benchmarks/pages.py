@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.descent_curves import ratios_at_equal_recall
 
 FOLDER = Path(__file__).parent
-DOCS = FOLDER.parent / "docs"
+DOCS, README = FOLDER.parent / "docs", FOLDER.parent / "README.md"
 ASKED = 1.6
 MARKED = re.compile(
     r"(<!-- from ([\w.]+), ([\w ]+): begin -->\n).*?(<!-- from \2, \3: end -->)", re.S
@@ -98,6 +98,65 @@ SMALL_TABLES = {
 }
 
 
+# Rows of the README's table, and the cases that they show.
+HOW_FAST = {
+    "`Isomap`, 2000 rows": "Isomap n=2000",
+    "`Isomap`, 10 000 rows": "Isomap n=10000",
+    "`LLE`, 10 000 rows": "LLE n=10000",
+    "`LTSA`, 10 000 rows": "LTSA n=10000",
+    "`HessianLLE`, 10 000 rows (scikit-learn's is LTSA)": "HessianLLE n=10000",
+    "`LaplacianEigenmaps`, 10 000 rows": "LaplacianEigenmaps n=10000",
+    "`LTSA.transform`, 100 000 new samples": "LTSA transform n=10000",
+    "`LTSA`, 100 000 rows": "LTSA n=100000",
+    "`LaplacianEigenmaps`, 1 000 000 rows": "LaplacianEigenmaps n=1000000",
+}
+
+
+def how_fast(results: dict[str, Any]) -> str:
+    """CPU seconds and peak memory of both in a few cases; a dash where the peer has none."""
+    head = ["Swiss roll, k = 12", "scikit-learn", "unbend", "ratio", "peak memory of both"]
+    rows = []
+    for name, key in HOW_FAST.items():
+        contenders = results["cases"][key]["contenders"]
+        ours, theirs = contenders["unbend"], contenders.get("scikit-learn", {})
+        cells = [three_digits(ours["cpu"]) + " s", "", gigabytes(ours)]
+        if theirs.get("status") == "ok":
+            cells[1] = f"{theirs['cpu'] / ours['cpu']:.2g}×"
+            cells[2] = f"{gigabytes(theirs)} : {cells[2]}"
+            rows.append([name, three_digits(theirs["cpu"]) + " s", *cells])
+        else:
+            rows.append([name, "–", *cells])
+    return rows_of(head, rows)
+
+
+def three_digits(seconds: float) -> str:
+    """Seconds with three digits, or with one decimal from ten on."""
+    return f"{seconds:.1f}" if seconds >= 10 else f"{seconds:.{2 if seconds >= 1 else 3}f}"
+
+
+def gigabytes(contender: dict[str, Any]) -> str:
+    """Peak memory of the process of a contender."""
+    return f"{contender['peak_mb'] / 1000:.2f} GB"
+
+
+def first_fit(found: dict[str, Any]) -> str:
+    """CPU of the first fit of Isomap in a new process, imports included."""
+    rows = [
+        [name, *(f"{one[who]:.2f} s" for who in ("scikit_learn", "unbend")), f"{one['more']:+.0%}"]
+        for name, one in found["first"].items()
+    ]
+    return rows_of(["first fit", "scikit-learn", "unbend", "more"], rows)
+
+
+def unfolding(found: dict[str, Any]) -> str:
+    """CPU and certified gap of the semidefinite programs."""
+    rows = [
+        [name.replace("_", " "), f"{one['seconds']:.2f} s", f"{one['gap']:.0e}"]
+        for name, one in found["unfolding"].items()
+    ]
+    return rows_of(["1000 points", "CPU", "gap"], rows)
+
+
 def small(found: dict[str, Any]) -> str:
     """CPU time of scikit-learn's class over ours, of every method on every small table."""
     methods = list(dict.fromkeys(name for table in SMALL_TABLES for name in found[table]))
@@ -107,6 +166,15 @@ def small(found: dict[str, Any]) -> str:
         shown = ["–" if r is None else f"{r:.0f}" if r >= 10 else f"{r:.2g}" for r in ratios]
         rows.append([method, *shown])
     return rows_of(["", *SMALL_TABLES.values()], rows)
+
+
+def vector_width(found: dict[str, Any]) -> str:
+    """CPU of every stage by the build as it is and by that for AVX-512."""
+    rows = [
+        [name, milliseconds(one["seconds"]), milliseconds(one["x86-64-v4"]), f"{one['ratio']:.2f}"]
+        for name, one in found["stages"].items()
+    ]
+    return rows_of(["stage", "as it is", "x86-64-v4", "ratio"], rows)
 
 
 def curves(found: dict[str, Any]) -> str:
@@ -137,10 +205,14 @@ def ratio(value: tuple[float, bool] | None) -> str:
 
 
 TABLES: dict[tuple[str, str], Callable[[dict[str, Any]], str]] = {
+    ("results.json", "how fast"): how_fast,
     ("results.json", "stages"): stages,
     ("two_threads.json", "methods"): two_threads,
     ("small.json", "tables"): small,
+    ("small.json", "first fit"): first_fit,
+    ("small.json", "unfolding"): unfolding,
     ("descent_curves.json", "curves"): curves,
+    ("vector_width.json", "ratios"): vector_width,
 }
 
 
@@ -157,7 +229,8 @@ def filled(text: str) -> str:
 
 def pages() -> list[Path]:
     """List the pages that have such a table."""
-    return [page for page in sorted(DOCS.glob("*.md")) if MARKED.search(page.read_text())]
+    found = [README, *sorted(DOCS.glob("*.md"))]
+    return [page for page in found if MARKED.search(page.read_text())]
 
 
 def main() -> None:

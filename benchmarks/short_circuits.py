@@ -23,13 +23,13 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import unbend
+from benchmarks.output import results_of
 from unbend.graphs import components, find_short_circuits, undirected
 from unbend.graphs.short_circuits import judge_edges
 from unbend.neighbors import Neighbors, PointSpace
@@ -44,8 +44,8 @@ STATES = ("own", "without", "with", "removed", "true removed")
 SEEDS = {"calibration": range(5), "reporting": range(40000, 40005)}
 # Errors below are not told apart.
 FLOOR = 1e-4
-RESULTS = Path(__file__).with_name("short_circuits.json")
-QUICK = Path(__file__).with_name("results-quick-short_circuits.json")
+RESULTS = results_of(__file__)
+QUICK = RESULTS.with_name("results-quick-short_circuits.json")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from benchmarks.table import accuracy
 FOLDER = Path(__file__).parent
 PAGE = FOLDER / "summary.md"
 # Files that hold ratios.
-SOURCES = ("results.json", "small.json")
+SOURCES = ("results.json", "small.json", "two_threads.json")
 # Parts of `small.json` that compare nothing with a peer's fit.
 APART = ("unfolding", "first")
 

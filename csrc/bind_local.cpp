@@ -4,6 +4,7 @@
 #include "bind.hpp"
 #include "local_bases.hpp"
 #include "local_gram.hpp"
+#include "tangent_planes.hpp"
 
 namespace unbend {
 
@@ -37,6 +38,35 @@ void bind_gram_of(nb::module_ &module) {
         nb::arg("gram").noconvert());
 }
 
+template <typename Number>
+void bind_sines_of(nb::module_ &module) {
+    module.def(
+        "tangent_sines",
+        [](Matrix<const Number> points, Vector<std::int64_t> offset, Vector<std::int32_t> member,
+           Vector<bool> used, Vector<std::int32_t> rows, Vector<std::int64_t> other,
+           Vector<std::int32_t> start, Vector<std::int32_t> end, int threads, nb::object poll,
+           Matrix<double> share, Output<double> inner, Output<double> outer) {
+            const std::size_t count = rows.shape(0), edges = member.shape(0), others = end.shape(0);
+            if (other.shape(0) != count + 1 || share.shape(0) != count || used.shape(0) != edges ||
+                inner.shape(0) != edges || start.shape(0) != others || outer.shape(0) != others)
+                throw std::invalid_argument("the arrays do not fit together");
+            const Poll ask = poll_of(poll);
+            nb::gil_scoped_release release;
+            tangent_sines(
+                PlaneNeighbors<Number>{points.data(), static_cast<std::int64_t>(points.shape(1)),
+                                       offset.data(), member.data(), used.data()},
+                rows.data(), static_cast<std::int64_t>(count),
+                static_cast<std::int64_t>(share.shape(1)),
+                OtherEdges{other.data(), start.data(), end.data()}, threads, ask, share.data(),
+                inner.data(), outer.data());
+        },
+        nb::arg("points").noconvert(), nb::arg("offset").noconvert(),
+        nb::arg("member").noconvert(), nb::arg("used").noconvert(), nb::arg("rows").noconvert(),
+        nb::arg("other").noconvert(), nb::arg("start").noconvert(), nb::arg("end").noconvert(),
+        nb::arg("threads"), nb::arg("poll"), nb::arg("share").noconvert(),
+        nb::arg("inner").noconvert(), nb::arg("outer").noconvert());
+}
+
 }  // namespace unbend
 
 void bind_local(nanobind::module_ &module) {
@@ -53,6 +83,8 @@ void bind_local(nanobind::module_ &module) {
         nb::arg("bases").noconvert());
     bind_gram_of<float>(module);
     bind_gram_of<double>(module);
+    bind_sines_of<float>(module);
+    bind_sines_of<double>(module);
     module.def(
         "gathered_bases",
         [](Matrix<const double> rows, Matrix<const std::int32_t> members, int d, bool quadratic,

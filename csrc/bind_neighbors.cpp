@@ -10,6 +10,7 @@
 #include "bind.hpp"
 #include "both_ways.hpp"
 #include "components.hpp"
+#include "glue.hpp"
 #include "local_weights.hpp"
 #include "rank.hpp"
 #include "select.hpp"
@@ -86,6 +87,14 @@ void components(Vector<std::int64_t> row, Vector<std::int32_t> column,
                 nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> labels) {
     nb::gil_scoped_release release;
     unbend::components(length(row.shape(0)) - 1, row.data(), column.data(), labels.data());
+}
+
+void glue_blocks(std::int64_t points, Vector<std::int64_t> offset, Vector<std::int32_t> member,
+                 std::int32_t least,
+                 nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> piece) {
+    nb::gil_scoped_release release;
+    unbend::glue_blocks(points, length(offset.shape(0)) - 1, offset.data(), member.data(), least,
+                        piece.data());
 }
 
 void spanning_trees(Matrix<std::int32_t> indices, Matrix<double> distances, Matrix<bool> inside,
@@ -181,6 +190,8 @@ void bind_neighbors(nb::module_ &module) {
                nb::arg("value"), nb::arg("how"), nb::arg("threads") = 1);
     module.def("components", &components, nb::arg("row"), nb::arg("column"),
                nb::arg("labels").noconvert());
+    module.def("glue_blocks", &glue_blocks, nb::arg("points"), nb::arg("offset"),
+               nb::arg("member"), nb::arg("least"), nb::arg("piece").noconvert());
     module.def("spanning_trees", &spanning_trees, nb::arg("indices").noconvert(),
                nb::arg("distances").noconvert(), nb::arg("inside").noconvert(), nb::arg("widths"),
                nb::arg("counts").noconvert(), nb::arg("lengths").noconvert());

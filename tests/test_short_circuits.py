@@ -401,5 +401,5 @@ def test_edges_that_are_clearly_disordered_are_not_all_judged(monkeypatch):
     """A sample of planes decides where noise rules: all of them would take most of the time."""
     columns = np.column_stack((swiss_roll(5000, random_state=0).points, np.zeros((5000, 27))))
     noisy = columns + np.random.default_rng(0).normal(scale=0.1, size=columns.shape)
-    monkeypatch.setattr(tangent_tilts, "_sines_at_ends", lambda *_: pytest.fail("all judged"))
+    monkeypatch.setattr(tangent_tilts, "_angles_at_ends", lambda *_: pytest.fail("all judged"))
     assert "leave the 2-dimensional" in find_short_circuits(noisy, 2, 40).undetermined

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from threading import get_ident
+from threading import Barrier, get_ident
 
 import joblib
 import numpy as np
@@ -46,10 +46,14 @@ def test_fit_and_transform_give_the_same_bits_for_any_n_jobs(name):
 def test_threads_share_neighbourhoods_and_change_none(monkeypatch):
     alone = fitted("LLE", n_jobs=1).embedding_
     workers, map_parts = set(), neighbors.map_parts
+    together = Barrier(3)
 
     def watched(function, parts, threads):
         def noted(part):
-            workers.add(get_ident())
+            # Each of three threads waits for the two others.
+            if len(workers) < 3:
+                workers.add(get_ident())
+                together.wait(timeout=60)
             return function(part)
 
         return map_parts(noted, parts, threads)
@@ -57,7 +61,7 @@ def test_threads_share_neighbourhoods_and_change_none(monkeypatch):
     monkeypatch.setattr(neighbors, "map_parts", watched)
     monkeypatch.setattr(lle, "AT_ONCE", 64)
     assert fitted("LLE", n_jobs=3).embedding_.tobytes() == alone.tobytes()
-    assert len(workers - {get_ident()}) > 1
+    assert len(workers) == 3
 
 
 def test_threads_foresee_landmarks_and_change_none(monkeypatch):

@@ -1,6 +1,6 @@
 """The other methods with denoising: LLE, Isomap, MVU, Laplacian eigenmaps and diffusion maps.
 
-python -m benchmarks.noise.others [--first 1200] [--count 1300] [--rows 3000] [--seconds 600]
+python -m benchmarks.noise.others [--first 1500] [--count 1600] [--rows 3000] [--seconds 600]
 
 Errors with `denoise="auto"` over errors of the fit of the rows, on cases of `fresh`, which had no
 part in the choice of constants. LLE, Isomap and MVU give charts up to an affine map, and are
@@ -29,7 +29,7 @@ from unbend.neighbors import PointSpace
 RESULTS = Path(__file__).parent.parent / "noise_others.json"
 CHARTS, FUNCTIONS = ("LLE", "Isomap", "MVU"), ("LaplacianEigenmaps", "DiffusionMaps")
 # Rows up to which MVU is fitted: its time grows with a high power of them.
-MVU_ROWS, NEAREST = 1000, 15
+MVU_ROWS, NEAREST = 600, 15
 LEVELS = (0.1, 0.5, 0.9, 0.95, 1.0)
 
 
@@ -103,8 +103,8 @@ def summarize(records: list[dict[str, Any]]) -> dict[str, Any]:
 def main() -> None:
     """Measure the cases that are missing."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--first", type=int, default=1200, help="cases before were seen")
-    parser.add_argument("--count", type=int, default=1300)
+    parser.add_argument("--first", type=int, default=1500, help="cases before were seen")
+    parser.add_argument("--count", type=int, default=1600)
     parser.add_argument("--rows", type=int, default=3000, help="rows of a case, at most")
     parser.add_argument("--seconds", type=float, default=np.inf, help="CPU time, at most")
     asked = parser.parse_args()

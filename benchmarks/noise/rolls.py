@@ -1,6 +1,6 @@
 """Swiss rolls of many rows, and the edges of denoised arcs and sheets.
 
-python -m benchmarks.noise.rolls [--rows 100000 --noise 0.5]
+python -m benchmarks.noise.rolls [--rows 100000 --noise 0.5] [--only rolls] [--most ROWS]
 
 Without options each roll is fitted in a process of its own, so that its memory is known, several
 draws of some sizes show how the error falls, and all is written to noise_rolls.json.
@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,9 @@ from threadpoolctl import threadpool_limits
 import unbend
 from benchmarks.noise.cases import REACH
 from benchmarks.noise.surfaces import Array
+from benchmarks.output import FOLDER
 
-RESULTS = Path(__file__).parent.parent / "noise_rolls.json"
+RESULTS = FOLDER / "noise_rolls.json"
 ROLLS = (
     (100_000, 0.2),
     (100_000, 0.5),
@@ -140,6 +140,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int)
     parser.add_argument("--noise", type=float, default=0.5)
     parser.add_argument("--only", choices=("rolls", "growth", "edges"))
+    parser.add_argument("--most", type=int, default=ROLLS[-1][0], help="rows of the largest roll")
     asked = parser.parse_args()
     if asked.rows is not None:
         print(json.dumps(measure_roll(asked.rows, asked.noise)))
@@ -155,6 +156,7 @@ def main() -> None:
                 ).stdout
             )
             for rows, noise in ROLLS
+            if rows <= asked.most
         ]
     if asked.only in (None, "growth"):
         results["growth"] = [measure_growth(rows) for rows in GROWTH]

@@ -3,10 +3,12 @@
 #include <cassert>
 #include <cmath>
 #include <cstdio>
+#include <memory>
 #include <random>
 
 #include "align.hpp"
 #include "local_bases.hpp"
+#include "tangent_planes.hpp"
 
 namespace {
 
@@ -52,6 +54,78 @@ void test_bases(std::mt19937 &random) {
             }
 }
 
+// Leading eigenpairs against all of them, where they are clearly apart and where they are not.
+void test_leading_pairs(std::mt19937 &random) {
+    std::normal_distribution<double> normal;
+    for (const std::int64_t n : {1, 2, 3, 5, 11, 16})
+        for (const std::int64_t d : {1, 2, 3, 8})
+            for (const double fall : {1.0, 0.5, 0.05, 0.0}) {
+                const std::int64_t padded = unbend::padded_size(n);
+                std::vector<double> factor(n * n), matrix(n * padded, 0.0), rows(n * n);
+                for (std::int64_t i = 0; i < n; ++i)
+                    for (std::int64_t k = 0; k < n; ++k)
+                        factor[i * n + k] = normal(random) * std::pow(fall, static_cast<double>(k));
+                for (std::int64_t i = 0; i < n; ++i)
+                    for (std::int64_t j = 0; j < n; ++j) {
+                        double sum = 0;
+                        for (std::int64_t k = 0; k < n; ++k) sum += factor[i * n + k] * factor[j * n + k];
+                        matrix[i * padded + j] = rows[i * n + j] = sum;
+                    }
+                std::vector<double> values(n), vectors(n * n);
+                assert(unbend::SymmetricEigen(rows.data(), n, n).run(values.data(), vectors.data()));
+                unbend::LeadingPairs pairs(n, d);
+                pairs.run(matrix.data(), n);
+                for (std::int64_t a = 0; a < std::min(n, d); ++a) {
+                    assert(std::abs(pairs.value(a) - values[n - 1 - a]) <= 1e-7 * pairs.trace());
+                    for (std::int64_t b = 0; b < std::min(n, d); ++b) {
+                        double product = 0, size = 0;
+                        for (std::int64_t i = 0; i < n; ++i) {
+                            product += pairs.vector(a)[i] * pairs.vector(b)[i];
+                            size += pairs.vector(a)[i] * pairs.vector(a)[i];
+                        }
+                        assert(std::abs(product - (a == b && size > 0.5 ? 1.0 : 0.0)) < 1e-9);
+                    }
+                }
+                for (std::int64_t a = n; a < d; ++a) assert(pairs.value(a) == 0);
+            }
+}
+
+// Edges of points of a plane lie in it, and its normals are orthogonal, in few columns and in many.
+void test_tangent_sines(std::mt19937 &random) {
+    std::normal_distribution<double> normal;
+    for (const std::int64_t columns : {3, 20}) {
+        const std::int64_t n = 150, k = 9;
+        std::vector<double> points((n + 1) * columns, 0.0);
+        for (std::int64_t i = 0; i < n; ++i) {
+            points[i * columns] = normal(random);
+            points[i * columns + 1] = normal(random);
+        }
+        // The last row stands on the first.
+        std::copy_n(points.begin(), columns, points.end() - columns);
+        points[n * columns + columns - 1] = 1;
+        std::vector<std::int64_t> offset(n + 2), other(n + 1);
+        std::vector<std::int32_t> member, rows, start(n, 0), end(n, static_cast<std::int32_t>(n));
+        for (std::int64_t i = 0; i < n; ++i) {
+            rows.push_back(static_cast<std::int32_t>(i));
+            for (std::int64_t j = 1; j <= k; ++j)
+                member.push_back(static_cast<std::int32_t>((i + 7 * j) % n));
+            offset[i + 1] = static_cast<std::int64_t>(member.size());
+            other[i + 1] = i + 1;
+        }
+        offset[n + 1] = offset[n];
+        const std::unique_ptr<bool[]> used(new bool[member.size()]);
+        std::fill(used.get(), used.get() + member.size(), true);
+        std::vector<double> share(2 * n), inner(member.size(), -1), outer(n, -1);
+        unbend::tangent_sines(
+            unbend::PlaneNeighbors<double>{points.data(), columns, offset.data(), member.data(), used.get()},
+            rows.data(), n, 2, unbend::OtherEdges{other.data(), start.data(), end.data()}, 2, silent,
+            share.data(), inner.data(), outer.data());
+        for (std::int64_t i = 0; i < n; ++i) assert(std::abs(share[2 * i + 1] - 1) < 1e-9);
+        for (const double sine : inner) assert(sine >= 0 && sine < 1e-9);
+        for (const double sine : outer) assert(sine > 1 - 1e-9 && sine <= 1);
+    }
+}
+
 void test_alignment(std::mt19937 &random) {
     const std::int64_t n = 50, blocks = 40, size = 6, width = 2;
     std::vector<std::int64_t> offset{0}, row(n + 1);
@@ -88,6 +162,8 @@ void test_alignment(std::mt19937 &random) {
 int main() {
     std::mt19937 random(0);
     test_bases(random);
+    test_leading_pairs(random);
+    test_tangent_sines(random);
     test_alignment(random);
     std::puts("local: passed");
 }

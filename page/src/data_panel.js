@@ -75,9 +75,7 @@ export async function showTable(table) {
   const { facts } = table;
   const gaps = facts.columns.some((column) => column.missing);
   const reading = { label: facts.label, ignore: [], scale: "auto", missing: gaps ? "median" : "error" };
-  const label = facts.columns.find(({ name }) => name === facts.label);
-  const color = { kind: "column", column: label && canColor(label) ? label.name : null };
-  update({ table, reading, color, selection: null, picked: -1, shown: [], current: null });
+  update({ table, reading, color: colorOf(facts, facts.label), selection: null, picked: -1, shown: [], current: null });
   await refreshEmbeddings();
   const mine = [...state.embeddings.values()].filter((each) => each.table === table.id && each.facts);
   update({ shown: mine.slice(-6).map((each) => each.id), current: mine.at(-1)?.id ?? null });
@@ -108,6 +106,17 @@ function change(changes) {
   advise();
 }
 
+// The label as a colour, or one colour without a label that has few enough classes.
+function colorOf(facts, name) {
+  const label = facts.columns.find((column) => column.name === name);
+  return { kind: "column", column: label && canColor(label) ? label.name : null };
+}
+
+function chooseLabel(name) {
+  update({ color: colorOf(state.table.facts, name) });
+  change({ label: name });
+}
+
 function described() {
   const { facts } = state.table;
   const { reading } = state;
@@ -125,7 +134,7 @@ function described() {
     ),
     labelled(
       "Label",
-      choice([["", "none"], ...names], reading.label ?? "", (name) => change({ label: name || null })),
+      choice([["", "none"], ...names], reading.label ?? "", (name) => chooseLabel(name || null)),
       "A column that is no feature: classes or values to colour by",
     ),
     remarks(facts, reading),

@@ -60,7 +60,7 @@ _NAMES = {
     "load": "unbend.storage",
     "localize": "unbend.localization",
     "monitoring": "unbend.progress",
-    "progress_bar": "unbend.bars",
+    "progress_bar": "unbend.progress_bars",
     "memory_limit": "unbend.memory",
     "show_versions": "unbend.versions",
     "view": "unbend.apps.notebook",
@@ -85,7 +85,6 @@ if TYPE_CHECKING:
     from unbend import scale as scale
     from unbend import selection as selection
     from unbend.apps.notebook import view as view
-    from unbend.bars import progress_bar as progress_bar
     from unbend.denoising import denoise as denoise
     from unbend.eigen import Fat as Fat
     from unbend.eigen import Nystrom as Nystrom
@@ -116,6 +115,7 @@ if TYPE_CHECKING:
     from unbend.outlyingness import OutOfDistributionWarning as OutOfDistributionWarning
     from unbend.prepare import Prepare as Prepare
     from unbend.progress import monitoring as monitoring
+    from unbend.progress_bars import progress_bar as progress_bar
     from unbend.report import Report as Report
     from unbend.selection import choose_bandwidth as choose_bandwidth
     from unbend.selection import choose_dimension as choose_dimension

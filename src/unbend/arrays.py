@@ -1,8 +1,7 @@
 """Array types, row-wise products that are bitwise reproducible, and small helpers."""
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,6 @@ from scipy.sparse import csr_array, issparse
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
-Part = TypeVar("Part")
-Result = TypeVar("Result")
 
 # Whether a matrix is one of SciPy's sparse types, without narrowing its static type.
 is_sparse: Callable[[object], bool] = issparse
@@ -26,48 +23,12 @@ TIED = 1e-10
 BLOCK_ROWS, BLOCK_COLUMNS = 64, 8
 # Bytes of rows and their products that stay in the second cache.
 CACHED = 1 << 19
-# Bytes that a thread copies at once.
-COPIED = 1 << 22
 
 
 def row_chunks(n: int, bytes_per_row: int, budget: int = 1 << 26, multiple: int = 1) -> list[slice]:
     """Slices of 0..n with a working set of about `budget` bytes, multiples of `multiple` rows."""
     step = max(1, budget // max(1, multiple * bytes_per_row)) * multiple
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
-
-
-def map_parts(
-    function: Callable[[Part], Result], parts: Sequence[Part], threads: int
-) -> list[Result]:
-    """Results of a function for every part, which threads share; in the order of the parts.
-
-    For functions that spend their time in NumPy, without the interpreter's lock.
-
-    Examples
-    --------
-    >>> map_parts(abs, [-1, 2, -3], threads=2)
-    [1, 2, 3]
-    """
-    if threads < 2 or len(parts) < 2:
-        return [function(part) for part in parts]
-    with ThreadPoolExecutor(min(threads, len(parts))) as pool:
-        return list(pool.map(function, parts))
-
-
-def copy_rows(rows: FloatArray, threads: int, dtype: Any = np.float64) -> FloatArray:
-    """Copy a matrix, by default to double precision, rows one after the other, by threads.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> copy_rows(np.array([[1, 2], [3, 4]]).T, threads=2)
-    array([[1., 3.],
-           [2., 4.]])
-    """
-    copy = np.empty(rows.shape, dtype)
-    chunks = row_chunks(len(rows), 8 * rows[:1].size, COPIED)
-    map_parts(lambda some: np.copyto(copy[some], rows[some]), chunks, threads)
-    return copy
 
 
 def distinct_values(values: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -126,6 +87,21 @@ def compressed_rows(values: FloatArray, columns: IntArray, offsets: IntArray) ->
     if columns.dtype == np.int32 and offsets[-1] <= np.iinfo(np.int32).max:
         offsets = offsets.astype(np.int32)
     return csr_array((values, columns, offsets), shape=(n, n))
+
+
+def sorted_rows(offsets: IntArray, columns: IntArray, values: FloatArray) -> csr_array:
+    """Square sparse matrix of rows whose columns are sorted, none of them twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = np.array([0, 1], dtype=np.int32)
+    >>> sorted_rows(np.array([0, 2, 2]), columns, np.ones(2)).has_canonical_format
+    True
+    """
+    matrix = compressed_rows(values, columns, offsets)
+    matrix.has_canonical_format = True
+    return matrix
 
 
 def column_norms(columns: FloatArray) -> FloatArray:

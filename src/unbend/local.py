@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray, IntArray
+from unbend.arrays import FloatArray, IntArray, sorted_rows
 from unbend.report import step
 from unbend.validation.arrays import check_rows
 from unbend.validation.scalars import check_real
@@ -225,4 +225,4 @@ def align(
     column, value = np.empty(row[-1], dtype=np.int32), np.empty(row[-1])
     basis = np.ascontiguousarray(bases)
     kernels.align(offset, member, basis, complement, threads, _no_progress, row, column, value)
-    return csr_array((value, column, row), shape=(n, n))
+    return sorted_rows(row, column, value)

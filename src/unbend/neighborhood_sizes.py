@@ -14,6 +14,7 @@ import numpy as np
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.denoising.sampling import shuffle_distinct
 from unbend.graphs import fewest_neighbors, geodesics, undirected
+from unbend.graphs.gluing import rigid_pieces
 from unbend.graphs.noise import FLAT, principal_variances
 from unbend.neighbors import AffinitySpace, GraphSpace, Neighbors, PointSpace, Space
 
@@ -160,12 +161,14 @@ def choose_number(
     mutual: bool = False,
     radius: float | None = None,
     measured: bool = True,
+    glued: int = 0,
 ) -> OpenNumber:
     """Choose the number of neighbours by noise and curvature, and by what joins the graph.
 
     Fewer than noise asks for where as many would jump between sheets, by the geodesics. Twice as
     many as a simplex of d dimensions has corners, at least; k of the order of log n joins points
-    of any density (Penrose, 1999), and what that does not join are clusters.
+    of any density (Penrose, 1999), and what that does not join are clusters. Where charts of
+    `glued` dimensions are aligned, neighbourhoods overlap enough for one chart, if as many do.
     """
     sizes = measure_sizes(space, d) if measured else None
     wanted = 0 if sizes is None else sizes.n_neighbors
@@ -185,11 +188,25 @@ def choose_number(
     if sizes is not None and wanted > k:
         larger = [size for size in sizes.sizes if k < size <= wanted]
         k = _without_jumps(space, neighbors, k, larger)
+    if glued and radius is None and fewest.components == 1:
+        k, neighbors = _enlarge_until_glued(space, neighbors, k, most, glued)
     return OpenNumber(k, fewest.k, fewest.components, _nearest(neighbors, k), sizes)
 
 
 def _nearest(neighbors: Neighbors, k: int) -> Neighbors:
     return neighbors.nearest(np.full(neighbors.n, k))
+
+
+def _enlarge_until_glued(
+    space: Space, neighbors: Neighbors, k: int, most: int, d: int
+) -> tuple[int, Neighbors]:
+    """Find the first number of neighbours whose charts are glued; k where none up to most is."""
+    for size in range(k, most + 1):
+        if size > neighbors.counts.max():
+            neighbors = space.nearest(most)
+        if not rigid_pieces(_nearest(neighbors, size), d).any():
+            return size, neighbors
+    return k, neighbors
 
 
 def _without_jumps(space: Space, neighbors: Neighbors, k: int, larger: list[int]) -> int:

@@ -55,14 +55,14 @@ class ShownDimension:
     fills: bool = False
 
 
-def shown_dimension(space: Space, most: int | None = None) -> ShownDimension | None:
+def shown_dimension(space: Space) -> ShownDimension | None:
     """Dimension after which the spectra of neighbourhoods fall.
 
-    None where no size up to `most`, by default a fifth of the rows, has a gap.
+    None where no size up to a fifth of the rows has a gap.
     """
     if isinstance(space, GraphSpace | AffinitySpace):
         return None
-    most = max(int(LARGEST * space.n), min(SMALL, space.n // 4)) if most is None else most
+    most = max(int(LARGEST * space.n), min(SMALL, space.n // 4))
     sizes = _sizes(most)
     if not len(sizes):
         return None

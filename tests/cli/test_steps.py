@@ -31,7 +31,7 @@ def followed(monkeypatch, folder, *words):
     """Run a command; return the words of the one that it suggests next."""
     with monkeypatch.context() as patch:
         patch.setattr(messages, "at_terminal", lambda: True)
-        patch.setattr("unbend.bars.Stages.__call__", lambda *_: None)
+        patch.setattr("unbend.progress_bars.Stages.__call__", lambda *_: None)
         lines = unbend(*words, cwd=folder).stderr.decode().splitlines()
     (command,) = [line.removeprefix("Next: ") for line in lines if line.startswith("Next: ")]
     program, *following = shlex.split(command)

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 import unbend
 from unbend.layout.descent import divergence
 
-X, LABELS = load_digits(return_X_y=True)
+X = load_digits().data
 ROWS = X[:300]
 OPTIONS = {"perplexity": 10, "max_iter": 50, "random_state": 0}
 

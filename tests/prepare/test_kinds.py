@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import unbend
 from unbend.prepare import Prepare, infer_kind, read_columns
 
 N = 60
@@ -109,6 +110,11 @@ WRITERS = {
     "francs": lambda value: f"CHF {value:,.2f}".replace(",", "’"),
     "per cent": lambda value: f"{value:.2f} %",
     "per cent with a comma": lambda value: f"{value:.2f}%".replace(".", ","),
+    "kilograms": lambda value: f"{value:.2f} kg",
+    "square metres": lambda value: f"{write_german(value)}m²",
+    "speed": lambda value: f"{value:,.2f} km/h",
+    "degrees": lambda value: f"{value:.2f}°C",
+    "price of an area": lambda value: f"{value:.2f} €/m2",
     "grouped": lambda value: f"{value:,.2f}",
     "grouped with a comma": write_german,
 }
@@ -142,7 +148,12 @@ def test_one_mark_groups_digits_of_money_and_is_decimal_in_per_cent(texts, numbe
 
 
 @pytest.mark.parametrize(
-    "texts", [["1,234", "5,678"], ["5 €", "$6"], ["12 345", "67 890"], ["1.2.3", "1.2.4"]]
+    "texts",
+    [
+        *(["1,234", "5,678"], ["5 €", "$6"], ["12 345", "67 890"], ["1.2.3", "1.2.4"]),
+        *(["1,5e3", "2,5e3"], ["001A", "023A"], ["12A", "7B"], ["5 kg", "6"], ["5 kg", "6 lb"]),
+        *(["12 High Street", "7 High Street"], ["1st", "2nd"], ["1,234 kg", "5,678 kg"]),
+    ],
 )
 def test_what_may_be_no_amount_stays_a_category(texts):
     (column,) = read_columns({"code": texts}).columns
@@ -153,6 +164,42 @@ def test_a_new_amount_that_cannot_be_parsed_is_named():
     prepare = Prepare().fit({"rent": ["1.200,50 €", "800,00 €", "950,10 €"], "area": [50, 30, 40]})
     with pytest.raises(ValueError, match=r"'rent' was numeric in fit and holds 'on request' now"):
         prepare.transform({"rent": ["on request"], "area": [50]})
+
+
+@pytest.mark.parametrize(
+    ("fitted", "new", "unit"),
+    [
+        (["€10", "€12.50"], "$10", "€"),
+        (["10 %", "12 %"], "10 ‰", "%"),
+        (["70 kg", "80 kg"], "154 lb", "kg"),
+        (["1.234,5", "2,5"], "2,5 €", "no unit"),
+    ],
+)
+def test_a_new_amount_in_another_unit_is_refused(fitted, new, unit):
+    prepare = Prepare().fit({"amount": fitted, "area": [50, 30]})
+    with pytest.raises(ValueError, match=f"'amount' was in {unit} in fit and holds '") as refused:
+        prepare.transform({"amount": [new], "area": [50]})
+    assert repr(new) in str(refused.value)
+
+
+def test_the_unit_of_a_column_is_saved_with_the_preparation(tmp_path):
+    frame = pd.DataFrame({"weight": [f"{60 + i % 17}.5 kg" for i in range(N)]})
+    Prepare(scale="none").fit(frame).save(tmp_path / "prepare.unbend")
+    again = unbend.load(tmp_path / "prepare.unbend")
+    np.testing.assert_array_equal(again.transform({"weight": ["70 kg"]}), [[70.0]])
+    with pytest.raises(ValueError, match="was in kg in fit and holds '70 lb' now"):
+        again.transform({"weight": ["70 lb"]})
+
+
+def test_numbered_codes_with_a_letter_identify_rows():
+    (column,) = read_columns({"sample": [f"{i + 1}A" for i in range(N)]}).columns
+    assert infer_kind(column).kind == "id"
+
+
+def test_times_of_day_are_remarked():
+    times = [f"{RNG.integers(24):02d}:{RNG.integers(60):02d}" for _ in range(N)]
+    (column,) = read_columns({"time": times}).columns
+    assert "holds times: write them as numbers" in infer_kind(column).remark
 
 
 def test_distinct_integers_are_remarked_as_a_possible_id():

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from unbend.scale import estimate_cost, lanczos, spectral
-from unbend.scale.cost import BASIS, BLOCKS, PRODUCTS, format_costs
+from unbend.scale.cost import BASIS, BLOCKS, PRODUCTS
 
 ROOT = Path(__file__).parent.parent.parent
 MEASURED = json.loads((ROOT / "benchmarks" / "scale.json").read_text())
@@ -72,6 +72,16 @@ def test_the_model_has_the_constants_of_the_solver():
     assert estimate_cost("lanczos", 10**9, 6, workers=1000) == estimate_cost(
         "lanczos", 10**9, 6, workers=BLOCKS
     )
+
+
+def format_costs(costs):
+    """Return the lines of a table in Markdown, one for each named cost."""
+    head = "| what | CPU hours | hours | GB a worker | GB of the largest | read, GB |"
+    lines = [head, "|---|---|---|---|---|---|"]
+    for name, cost in costs.items():
+        values = (cost.cpu_hours, cost.hours, cost.worker_gb, cost.largest_gb, cost.read_gb)
+        lines.append(f"| {name} | " + " | ".join(f"{value:.2g}" for value in values) + " |")
+    return lines
 
 
 def test_the_page_has_the_table_of_the_model():

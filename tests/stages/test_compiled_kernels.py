@@ -108,6 +108,56 @@ def test_inner_products_of_long_rows_can_be_interrupted(native):
     assert np.isnan(gram[count // 2]).all()
 
 
+@precisions
+@LAW
+@given(rngs, st.integers(5, 60), st.integers(1, 40), st.integers(1, 4), st.integers(0, 14))
+def test_sines_with_tangent_planes_equal_the_twin(native, dtype, rng, n, columns, d, most):
+    """Variances fall by a factor of four or more from one direction to the next."""
+    scales = 0.5 ** np.arange(columns) * rng.uniform(0.5, 1, columns)
+    points = (rng.normal(size=(n, columns)) * scales).astype(dtype)
+    counts = rng.integers(0, min(most, n - 1) + 1, n)
+    offset = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    chosen = [rng.permutation(np.delete(np.arange(n), i))[:count] for i, count in enumerate(counts)]
+    member = np.concatenate([np.empty(0), *chosen]).astype(np.int32)
+    used = rng.random(len(member)) < 0.9
+    rows = np.flatnonzero(rng.random(n) < 0.7).astype(np.int32)
+    other = np.concatenate(([0], np.cumsum(rng.integers(0, 4, len(rows))))).astype(np.int64)
+    start, end = rng.integers(0, n, (2, other[-1])).astype(np.int32)
+    graph = (points, offset, member, used, rows, other, start, end)
+
+    def compared(kernels, threads):
+        share = np.full((len(rows), d), np.nan)
+        inner, outer = np.full(len(member), np.nan), np.full(len(end), np.nan)
+        kernels.tangent_sines(*graph, threads, silent, share, inner, outer)
+        return share, inner, outer
+
+    expected, found = compared(reference, 1), [compared(native, threads) for threads in THREADS]
+    # Planes whose last direction is hardly longer than the next may be turned.
+    gaps = np.array([plane_gap(points, member, used, offset, row, d) for row in rows])
+    np.testing.assert_allclose(found[0][0], expected[0], 0, 1e-6)
+    clear = np.zeros(n, dtype=bool)
+    clear[rows] = gaps > 0.05
+    inside = clear[np.repeat(np.arange(n), counts)]
+    np.testing.assert_allclose(found[0][1][inside], expected[1][inside], 0, 1e-5)
+    outside = np.repeat(gaps > 0.05, np.diff(other))
+    np.testing.assert_allclose(found[0][2][outside], expected[2][outside], 0, 1e-5)
+    untouched = ~np.isin(np.repeat(np.arange(n), counts), rows)
+    assert np.isnan(found[0][1][untouched]).all()
+    for one, two, three in zip(*found, strict=True):
+        assert one.tobytes() == two.tobytes() == three.tobytes()
+
+
+def plane_gap(points, member, used, offset, row, d):
+    """Gap between the variances in and outside a plane, as a share of the d-th."""
+    entries = slice(offset[row], offset[row + 1])
+    block = points[np.append(row, member[entries][used[entries]])].astype(np.float64)
+    values = np.square(np.linalg.svd(block - block.mean(axis=0), compute_uv=False))
+    values = np.append(values, np.zeros(d + 1))
+    # Planes that hold everything are determined, whatever their directions are.
+    whole = values[d] <= 1e-20 * values[0]
+    return 1.0 if whole else (values[d - 1] - values[d]) / values[d - 1]
+
+
 @pytest.mark.parametrize("quadratic", [False, True])
 @LAW
 @given(rngs, st.integers(1, 3), st.integers(0, 5), st.integers(-100, 100))

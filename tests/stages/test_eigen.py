@@ -174,7 +174,6 @@ def waves(n, count):
 
 
 CYCLES = [(400, s) for s in SOLVERS] + [(3000, ShiftInvert()), (3000, Auto())]
-NAMES = [f"{n}-{type(solver).__name__}" for n, solver in CYCLES]
 
 
 @each(("n", "solver"), CYCLES)

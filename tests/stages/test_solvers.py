@@ -89,6 +89,13 @@ def test_the_largest_entry_of_every_vector_is_positive_and_only_signs_change(vec
     assert (fix_signs(-vectors) == turned).all()
 
 
+@pytest.mark.parametrize("rounding", [-1e-12, 0.0, 1e-12])
+def test_rounding_does_not_decide_the_sign_of_equal_and_opposite_entries(rounding):
+    vector = np.array([[0.1, 0.7, -0.7 * (1 + rounding), 0.2]]).T
+    np.testing.assert_array_equal(fix_signs(vector), vector)
+    np.testing.assert_array_equal(fix_signs(-vector), vector)
+
+
 @every_solver
 def test_solve_fixes_the_signs(solver):
     matrix = laplacian(strip_weights(150))

@@ -13,10 +13,12 @@ from tests.loops import each, sampled
 from tests.oracles.neighbors import pairwise
 from tests.stages.drawn import EPS, LAW, rngs
 from unbend import preimage
+from unbend._kernels import kernels
 from unbend.eigen import Dense, Lanczos, dense, krylov, solve
 from unbend.eigen.problem import Formable, SpectralProblem
 from unbend.gram import Gram, PointGram, Squares
 from unbend.gram import kernels as gram_kernels
+from unbend.gram.centered import inner_products
 from unbend.gram.kernels import gaussians_between
 from unbend.neighbors.metrics import norms
 
@@ -109,6 +111,15 @@ def test_gaussians_from_products_are_those_from_differences(rng, n, columns, off
         assert (found.diagonal() == 1).all()
     points[0] += 1e6
     assert gaussians_between(points, gamma) is None
+
+
+@each("n", [511, 512, 513, 1200])
+@each("threads", [1, 3])
+def test_inner_products_by_blocks_are_those_of_all_rows(n, threads):
+    points = np.random.default_rng(0).integers(-9, 10, (n, 5)).astype(float)  # no rounding
+    with kernels.Team(threads):
+        found = inner_products(points, threads)
+    np.testing.assert_array_equal(found, np.einsum("ik,jk->ij", points, points))
 
 
 MODELS = [

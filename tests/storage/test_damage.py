@@ -280,3 +280,20 @@ def test_any_json_in_the_place_of_any_part_loads_or_is_refused(
         # A made-up model need not work, but nothing worse than an error may come of it.
         with contextlib.suppress(Exception):
             again.transform(NEW)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "field", "value"),
+    [("DateEncoder", "cycles", {"tuple": ["moon"]}), ("NumberEncoder", "decimal", ";")],
+)
+def test_an_encoder_of_unknown_cycles_or_decimal_marks_is_refused(
+    encoder: str, field: str, value: Any, tmp_path: Path
+) -> None:
+    table = {
+        "price": [f"{i}.5 €" for i in range(30)],
+        "day": [f"2024-{i % 12 + 1:02d}-{i % 28 + 1:02d}" for i in range(30)],
+    }
+    unbend.Prepare().fit(table).save(tmp_path / "prepare.unbend")
+    whole = (tmp_path / "prepare.unbend").read_bytes()
+    broken = changed(whole, lambda d: of_class(d, encoder).update({field: value}))
+    refuse(broken, tmp_path)

@@ -79,6 +79,16 @@ def test_selections_and_errors_do_not_move_the_maps_and_a_bad_file_keeps_the_tab
     assert digits.tab.locator("[aria-label=Table]").input_value() == "digits.csv"
 
 
+def test_the_chosen_label_colours_the_maps(digits):
+    digits.fit("pca")
+    color = digits.tab.locator("[aria-label='Colour by']")
+    label = digits.tab.locator("label.field", has_text="Label").locator("select")
+    label.select_option("pixel_40", timeout=10_000)
+    assert color.input_value() == "column:pixel_40"
+    label.select_option("", timeout=10_000)
+    assert color.input_value() == "column:"
+
+
 def test_what_has_the_focus_keeps_it_and_columns_stay_open(digits):
     digits.fit("pca")
     focused = "() => [document.activeElement.textContent, document.activeElement.ariaLabel]"

@@ -187,8 +187,8 @@ def show_progress() -> Iterator[None]:
     if not at_terminal():
         yield
         return
-    from unbend.bars import Stages, stage_bars
     from unbend.progress import monitoring
+    from unbend.progress_bars import Stages, stage_bars
 
     with stage_bars() as bars, monitoring(Stages(bars)):
         yield

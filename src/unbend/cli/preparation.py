@@ -92,13 +92,13 @@ def check_euclidean(options: DataOptions) -> None:
 def refusal(error: ValueError, where: str) -> ValueError:
     """Name the table, and list all its problems, each with the option that solves it."""
     from unbend.prepare import UnusableTable
-    from unbend.prepare.frames import list_some
+    from unbend.prepare.frames import abbreviate_list
 
     if not isinstance(error, UnusableTable):
         sentence = str(error).replace("of X", f"of {where}")
         return ValueError(sentence if where in sentence else f"{where}: {sentence}")
     listed = [
-        f"{problem.what}: {list_some(problem.columns)} [{problem.option}]"
+        f"{problem.what}: {abbreviate_list(problem.columns)} [{problem.option}]"
         for problem in sorted(error.problems, key=lambda problem: not problem.fatal)
     ]
     return ValueError(f"{where} cannot be used as it is. {'; '.join(listed)}")

@@ -111,7 +111,7 @@ def transform(
             rest = name_pixels(rest, given.cube) if given.of_pixels else rest
             write_rows(output or PIPE, coordinates, names, rest)
     say(f"{len(coordinates)} rows transformed by {model}")
-    placing.warn_far(table)
+    placing.warn_of_outliers(table)
     if json:
         facts = {"model": model, "table": table, "rows": len(coordinates), "output": output}
         emit_json({**facts, "far_outside": placing.far})
@@ -214,7 +214,7 @@ class Placing:
             placed, scores = model.transform(values), None
         return placed, scores
 
-    def warn_far(self, table: str) -> None:
+    def warn_of_outliers(self, table: str) -> None:
         """Warn if more than 1 % of the rows are far outside the training data."""
         from unbend.outlyingness import SHARE
 

@@ -1,4 +1,4 @@
-"""How even a chart of a surface is: whether it is torn, folded or repeats a coordinate."""
+"""How even a chart of a surface is, and how many neighbours on the surface an embedding loses."""
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from unbend.neighbors import PointSpace
 AROUND, LOWEST = 10, 0.05
 # Ridge of the fits that is rounding.
 RIDGE = 1e-9
+# Nearest points that an embedding should keep.
+KEPT_NEAREST = 15
 
 
 def chart_evenness(points: FloatArray, chart: FloatArray, d: int) -> float:
@@ -64,3 +66,31 @@ def chart_evenness(points: FloatArray, chart: FloatArray, d: int) -> float:
     whitened = axes / np.sqrt(np.maximum(variances, RIDGE * variances[-1]))
     least = np.linalg.eigvalsh(whitened.T @ squares @ whitened)[:, 0]
     return float(np.quantile(np.sqrt(np.maximum(least, 0.0)), LOWEST))
+
+
+def lost_neighbors(points: FloatArray, embedding: FloatArray) -> float:
+    """Return the share of the points nearest on a surface that are not nearest in an embedding.
+
+    Parameters
+    ----------
+    points : array (m, D)
+        Points on the surface, without noise.
+    embedding : array (m, d)
+        Coordinates of the noisy rows of which these are the projections.
+
+    Examples
+    --------
+    >>> plane = np.random.default_rng(0).uniform(size=(400, 2))
+    >>> lost_neighbors(plane, 3 * plane[:, ::-1])
+    0.0
+    >>> lost_neighbors(plane, plane[:, :1]) > 0.5
+    True
+    """
+    if not np.isfinite(embedding).all():
+        return 1.0
+    k = min(KEPT_NEAREST, len(points) - 1)
+    near, found = (
+        PointSpace(np.ascontiguousarray(rows, dtype=np.float64)).nearest(k).indices.reshape(-1, k)
+        for rows in (points, embedding)
+    )
+    return float(1 - (near[:, :, None] == found[:, None, :]).any(axis=2).mean())

@@ -41,6 +41,8 @@ class Landmarks:
         Median distance from the rows to their projections.
     patch_size : int
         Rows of the patches by which they were projected.
+    rows : array (m,)
+        Rows of the data of which landmarks are the projections.
     neighbors : int
         Neighbours that a landmark has at least, however many the user asked for.
     """
@@ -49,12 +51,17 @@ class Landmarks:
     masses: FloatArray
     displacement: float
     patch_size: int
+    rows: IntArray
     neighbors: int = 1
 
     def first(self, count: int, neighbors: int) -> "Landmarks":
         """Return the first landmarks, with their own masses: no method of charts needs others."""
         return replace(
-            self, points=self.points[:count], masses=self.masses[:count], neighbors=neighbors
+            self,
+            points=self.points[:count],
+            masses=self.masses[:count],
+            rows=self.rows[:count],
+            neighbors=neighbors,
         )
 
 
@@ -90,7 +97,7 @@ def project_landmarks(
     lifted = sample.lift(points)
     displacement = np.linalg.norm(lifted - sample.rows.points[rows], axis=1)
     masses = _masses(points, sample.space)
-    return Landmarks(lifted, masses, float(np.median(displacement)), size)
+    return Landmarks(lifted, masses, float(np.median(displacement)), size, sample.order[rows])
 
 
 def _around(points: FloatArray, values: FloatArray) -> FloatArray:

@@ -69,25 +69,28 @@ MOST_AREA = 20.0
 class Sample:
     """Distinct rows in random order, of which any from the front are a sample.
 
-    There are `distinct` of them, and `rows` holds those that are used; `space` holds these without
-    the columns in which they are noise only, by `reduction`.
+    There are `distinct` of them, and `rows` holds those that are used, of which `order` gives the
+    numbers in the data; `space` holds these without the columns in which they are noise only, by
+    `reduction`.
     """
 
     rows: PointSpace
     space: PointSpace
     distinct: int
+    order: IntArray
     reduction: Reduction | None = None
 
     @classmethod
     def of(cls, space: PointSpace, d: int, seed: int = 0) -> "Sample":
         """Shuffle the distinct rows of a space, and keep as many as are used at most."""
         order = shuffle_distinct(space.points, seed)
-        rows = replace(space, points=space.rows(order[:MOST_ROWS]))
+        used = order[:MOST_ROWS]
+        rows = replace(space, points=space.rows(used))
         reduction = reduce_columns(rows.points, d)
         if reduction is None:
-            return cls(rows, rows, len(order))
+            return cls(rows, rows, len(order), used)
         reduced = replace(rows, points=reduction.narrow(rows.points))
-        return cls(rows, reduced, len(order), reduction)
+        return cls(rows, reduced, len(order), used, reduction)
 
     def lift(self, points: FloatArray) -> FloatArray:
         """Return points of `space` in the columns of the rows."""

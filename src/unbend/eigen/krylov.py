@@ -64,7 +64,7 @@ class RitzPairs:
         return self.measure(self)
 
     @cached_property
-    def turned(self) -> float:
+    def subspace_sine(self) -> float:
         """Sine of the angle by which the wanted vectors still left the previous block."""
         # The basis is orthonormal, so angles can be measured between coefficients.
         wanted = self.rotation[:, : self.count]
@@ -409,7 +409,7 @@ def iterate(
     block = space.orthonormal(start)
     for number in range(passes):
         previous: FloatArray = np.eye(width)
-        looks = Looks(iteration.checked_from, iteration.begin if number == 0 else inf)
+        schedule = CheckSchedule(iteration.checked_from, iteration.begin if number == 0 else inf)
         while space.size < full:
             step(number, passes)
             if iteration.grow is None:
@@ -418,7 +418,7 @@ def iterate(
                 image = space.grow(block, (full - space.size) // width, iteration.grow)
             blocks = space.size // width
             # Growth that ended early is not looked at, and goes on from a block with a random part.
-            due = blocks >= iteration.checked_from if iteration.grow else looks.due(blocks)
+            due = blocks >= iteration.checked_from if iteration.grow else schedule.due(blocks)
             if space.size == full or due:
                 # Compiled growth has estimated residuals already.
                 estimated = iteration.estimated and not (space.mixed or iteration.grow)
@@ -431,7 +431,7 @@ def iterate(
                 if excess <= 1:
                     best = space.refined_vectors if iteration.refine else space.vectors
                     return pairs, best(pairs), number + 1
-                looks.record(blocks, excess)
+                schedule.record(blocks, excess)
             if space.size < full:
                 if expand is None:
                     block = space.orthonormal(image)
@@ -447,7 +447,7 @@ def iterate(
     return pairs, space.vectors(pairs), 0
 
 
-class Looks:
+class CheckSchedule:
     """When the Ritz pairs of a growing space are looked for.
 
     Errors fall about as fast from block to block, so those of two looks predict the next one; for
@@ -455,10 +455,10 @@ class Looks:
 
     Examples
     --------
-    >>> looks = Looks(4)
-    >>> looks.record(4, 1e8)
-    >>> looks.record(5, 5e5)
-    >>> [looks.due(blocks) for blocks in (6, 7, 8)]
+    >>> schedule = CheckSchedule(4)
+    >>> schedule.record(4, 1e8)
+    >>> schedule.record(5, 5e5)
+    >>> [schedule.due(blocks) for blocks in (6, 7, 8)]
     [False, True, True]
     """
 

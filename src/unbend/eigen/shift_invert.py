@@ -162,7 +162,7 @@ class ShiftInvert:
         size = problem.norm
 
         def excess(pairs: RitzPairs) -> float:
-            if pairs.turned <= self.tol:
+            if pairs.subspace_sine <= self.tol:
                 return 0.0
             # In a null space wider than the block the best vectors change with the rounding.
             null = np.all(np.abs(pairs.values) <= NULL * size)

@@ -37,6 +37,9 @@ class Solver(Protocol):
         """
 
 
+# Magnitudes that differ by this share of themselves or less are ties.
+TIED = 1e-9
+
 SOLVERS: dict[str, Solver] = {
     "auto": Auto(),
     "dense": Dense(),
@@ -131,7 +134,10 @@ def solve(
 
 
 def fix_signs(vectors: FloatArray) -> FloatArray:
-    """Turn each column so that its entry of largest magnitude is positive.
+    """Turn each column so that its entry of largest magnitude is positive, the first one of ties.
+
+    Magnitudes that agree to nine digits are ties, or rounding would decide the sign where two
+    entries are equal and opposite, as the loadings of a category with two levels.
 
     Examples
     --------
@@ -142,6 +148,7 @@ def fix_signs(vectors: FloatArray) -> FloatArray:
            [ 3. ,  1. ]])
     """
     rows = np.ascontiguousarray(vectors.T)
-    peak = np.abs(rows).argmax(axis=1)
+    sizes = np.abs(rows)
+    peak = (sizes >= (1.0 - TIED) * sizes.max(axis=1, keepdims=True, initial=0.0)).argmax(axis=1)
     signs = np.where(rows[np.arange(len(rows)), peak] < 0, -1.0, 1.0)
     return np.ascontiguousarray((rows * signs[:, None]).T)

@@ -7,7 +7,8 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from unbend.arrays import FloatArray, copy_rows, is_sparse, row_chunks
+from unbend._kernels.parts import copy_rows
+from unbend.arrays import FloatArray, is_sparse, row_chunks
 from unbend.estimators.peak_memory import check_peak
 from unbend.graphs.readers import edges_of, is_graph, lengths_of
 from unbend.neighbors import (
@@ -22,7 +23,7 @@ from unbend.neighbors.opening import space_type
 from unbend.neighbors.precomputed import dense_distances
 from unbend.report import warn
 from unbend.units import ScaleWarning, find_dominant_column
-from unbend.validation.arrays import column_deviations, largest_magnitude, measured_rows
+from unbend.validation.arrays import check_and_measure_rows, column_deviations, largest_magnitude
 from unbend.validation.conditioning import check_digits, check_rounding
 from unbend.validation.distances import (
     check_distances,
@@ -70,7 +71,7 @@ def check_input(
     """Check rows of finite numbers, dense or sparse, and the names and number of their columns."""
     X = graph_lengths(estimator, X)
     checks = {"min_rows": 2 if reset else 1, "sparse": sparse, "new": not reset} | checks
-    rows, largest = measured_rows(X, **checks)
+    rows, largest = check_and_measure_rows(X, **checks)
     if reset and not is_sparse(rows) and checks.get("scale", True):
         check_peak(estimator, rows)
     # The names come from the frame itself; lists have no shape that scikit-learn would read.

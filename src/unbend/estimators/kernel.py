@@ -167,6 +167,7 @@ class AlignmentEmbedding(KernelEmbedding):
     def _kernel(self, component: Component) -> LocalKernel:
         neighbors, n = component.neighbors, component.n
         self._check_local_dimension(component)
+        self._check_pieces(component)
         entries = int(np.sum(np.square(neighbors.counts + 1)))
         # The pieces overlap, so the kernel has at most half as many entries as they have.
         reserve(6 * entries, f"the kernel of {entries} local entries", "use fewer neighbours")
@@ -178,6 +179,17 @@ class AlignmentEmbedding(KernelEmbedding):
         constant = np.ones((n, 1))
         problem = SpectralProblem(kernel, "bottom", constant, nullity=self.n_components)
         return LocalKernel(component, problem)
+
+    def _check_pieces(self, component: Component) -> None:
+        """Warn where neighbourhoods overlap too little for one chart."""
+        from unbend.graphs.gluing import describe_pieces, rigid_pieces
+
+        pieces = rigid_pieces(component.neighbors, self.n_components)
+        if pieces.any():
+            note(pieces=int(pieces.max()) + 1)
+            auto = "" if self.n_neighbors == "auto" else ", or use n_neighbors='auto'"
+            described = describe_pieces(pieces, self.n_components)
+            warn(f"The embedding is not unique: {described}. Increase n_neighbors{auto}.")
 
     def _check_local_dimension(self, component: Component) -> None:
         """Warn where a wanted direction of the neighbourhoods is curvature.

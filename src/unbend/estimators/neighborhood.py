@@ -15,7 +15,7 @@ from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import solve
 from unbend.estimators.arrangement import arrange_components, place_rows
-from unbend.estimators.denoising_options import MOST_LANDMARKS, DenoiseOptions
+from unbend.estimators.denoising_options import MOST_LANDMARKS, TRIED_ROWS, DenoiseOptions
 from unbend.estimators.embedding import (
     SpectralEmbedding,
     seed_param,
@@ -36,7 +36,6 @@ from unbend.graphs import geodesics, undirected
 from unbend.graphs.connect import CONNECT, connect_components
 from unbend.neighbors import (
     METRICS,
-    GraphSpace,
     NeighborIndex,
     Neighbors,
     NNDescent,
@@ -171,11 +170,13 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         "'largest' and place the other rows by its extension, embed all 'components' side by "
         "side, or raise an 'error'.",
     )
+    # One jump ruins a chart. Where it moves few coordinates, and the search would cost a large part
+    # of the fit (docs/graphs.md), methods declare "keep".
     short_circuits: str = param(
-        "keep",
+        "warn",
         Choice("remove", "warn", "keep"),
         help="How to handle edges that jump between sheets of the data: 'remove' them and warn, "
-        "'warn' only, or 'keep' them without looking. A given graph is not changed.",
+        "'warn' only, or 'keep' them without a search. A given graph is not changed.",
     )
     eigen_solver: Any = solver_param()
     random_state: Any = seed_param("the eigensolver's start vectors")
@@ -188,6 +189,8 @@ class NeighborhoodEmbedding(SpectralEmbedding):
     local_blocks: ClassVar[bool] = False
     # Landmarks of a denoised fit, at most.
     most_landmarks: ClassVar[int] = MOST_LANDMARKS
+    # Rows, at most, that 'auto' fits beside landmarks to compare both.
+    most_compared: ClassVar[int] = TRIED_ROWS
     # Whether they are spread evenly; not where the density of the rows has a part in the result.
     spread_landmarks: ClassVar[bool] = True
     # Whether coordinates are a chart that stretches evenly, up to an affine map.
@@ -241,9 +244,10 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         elif not self._is_tried(candidates):
             fitted = fit(candidates.first)
         else:
-            from unbend.estimators.denoising_trials import fit_with_trial
+            from unbend.estimators.denoising_trials import fit_and_compare, fit_with_trial
 
-            fitted = fit_with_trial(fit, candidates, record)
+            fit_best = fit_with_trial if self.makes_charts else fit_and_compare
+            fitted = fit_best(fit, candidates, record)
         return {"dtype": dtype, **fitted}
 
     def _fit_space(
@@ -320,9 +324,13 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             return run.run(space, self._denoising_obstacle(graph)), record
 
     def _is_tried(self, candidates: "Candidates") -> bool:
-        """Whether 'auto' chooses between charts: rows that come first are not tried if many."""
-        chosen = self.makes_charts and self.denoise == AUTO
-        return chosen and (candidates.tries_rows or candidates.declined is None)
+        """Whether 'auto' chooses between fits: rows that come first are not tried if many."""
+        if self.denoise != AUTO:
+            return False
+        if self.makes_charts:
+            return candidates.tries_rows or candidates.declined is None
+        few = candidates.sample.distinct <= self.most_compared
+        return few and candidates.declined is None
 
     def _denoising_obstacle(self, graph: Any) -> str | None:
         """Name the parameter, if any, that is meant for the rows and not for landmarks."""
@@ -353,7 +361,6 @@ class NeighborhoodEmbedding(SpectralEmbedding):
             return found
         from unbend.graphs.short_circuits import handle_short_circuits
 
-        given = given or isinstance(found.space, GraphSpace)
         d = self.n_components if isinstance(self.n_components, int) else None
         neighbors = handle_short_circuits(
             found.space, found.neighbors, self.short_circuits, d, needs.neighbors, given

@@ -32,7 +32,8 @@ class Needs:
     """What a kernel needs: how many neighbours, and which of the edges as found it uses.
 
     Some kernels can have all n − 1 eigenvectors beside the trivial one: `spare` rows beyond d.
-    `sparse` kernels pay for each edge, and take the fewest that connect the graph.
+    `sparse` kernels pay for each edge, and take the fewest that connect the graph. Charts of
+    `glued` dimensions need neighbourhoods that share more rows than that; 0 for any overlap.
     """
 
     neighbors: int = 1
@@ -40,6 +41,7 @@ class Needs:
     edges: Callable[[Neighbors], Neighbors] | None = None
     spare: int = 2
     sparse: bool = False
+    glued: int = 0
 
     def rows(self, d: int) -> int:
         """Fewest rows that can be embedded in d dimensions."""
@@ -206,6 +208,7 @@ class NeighborSearch:
                 mutual=self._both_ways,
                 radius=self.radius,
                 measured=not (self.needs.sparse or self.landmarks),
+                glued=self.needs.glued,
             )
             note(**found.facts())
             self._check_least(found.neighbors, space)

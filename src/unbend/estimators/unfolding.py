@@ -79,6 +79,7 @@ class UnfoldingEmbedding(KernelEmbedding):
     isometric: ClassVar[bool] = True
     # The semidefinite program is the dearest of all.
     most_landmarks: ClassVar[int] = 1000
+    most_compared: ClassVar[int] = 1000
 
     def _needs(self) -> Needs:
         return Needs(sparse=True)

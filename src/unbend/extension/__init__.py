@@ -1,6 +1,7 @@
 """Out-of-sample extension: from the fitted rows of a method to new samples."""
 
 from unbend.extension.averages import Barycentric, DiffusionExtension, Harmonic
+from unbend.extension.extension import Extension, NeighborExtension, Rule
 from unbend.extension.linear import (
     Linear,
     LinearInverse,
@@ -10,7 +11,6 @@ from unbend.extension.linear import (
 )
 from unbend.extension.nystrom import AllGeodesics, Distances, GeodesicNystrom, Nystrom
 from unbend.extension.placement import EmbeddingResult, Piece, Placement, barycentric_preimage
-from unbend.extension.rule import Extension, NeighborExtension, Rule
 
 __all__ = [
     "AllGeodesics",

@@ -7,7 +7,7 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.extension.rule import NeighborExtension
+from unbend.extension.extension import NeighborExtension
 from unbend.graphs.weights import Affinity, Weight
 from unbend.local import barycentric_weights
 from unbend.neighbors import PointSpace, Space

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, is_sparse, row_chunks, row_products
 from unbend.cached import cached_property
-from unbend.extension.rule import Extension
+from unbend.extension.extension import Extension
 
 # Rows that are made dense at a time.
 BLOCK_BYTES = 1 << 26

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks, row_products
 from unbend.cached import cached_property
-from unbend.extension.rule import NeighborExtension
+from unbend.extension.extension import NeighborExtension
 from unbend.graphs import geodesics, symmetric_geodesics
 from unbend.report import step
 
@@ -62,7 +62,7 @@ class AllGeodesics:
     directed: bool = False
 
     @classmethod
-    def known(
+    def from_matrix(
         cls, lengths: csr_array, matrix: FloatArray, threads: int, directed: bool
     ) -> "AllGeodesics":
         """Take geodesics that were computed."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.extension.averages import Barycentric
-from unbend.extension.rule import Extension, NeighborExtension, Rule
+from unbend.extension.extension import Extension, NeighborExtension, Rule
 from unbend.neighbors import PointSpace, Space
 from unbend.neighbors.space import COMPARED
 

@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.sparse.linalg import LinearOperator
 
 from unbend._kernels import kernels
-from unbend._kernels.parts import map_in_team
+from unbend._kernels.parts import map_parts
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.cached import cached_property
 from unbend.eigen.dense import eigenpairs_at_end
@@ -39,6 +39,8 @@ UNCENTERED = 1e-20
 FEW_VECTORS, SMALL_ROWS, LARGE_ROWS = 12, 400, 4000
 # Columns of the matrix that a thread multiplies by BLAS, and bytes that it reads at once.
 PRODUCT_COLUMNS, CHUNK = 4096, 1 << 22
+# Rows and columns of a block of inner products.
+BLOCK_ROWS = 512
 
 
 class CenteredGram(ABC):
@@ -133,7 +135,32 @@ class CenteredGram(ABC):
         return np.asarray(weights - weights.mean(axis=0))
 
 
-def centered_products(points: FloatArray) -> FloatArray:
+def inner_products(points: FloatArray, threads: int = 1) -> FloatArray:
+    """Inner products of all rows, by blocks that threads share; symmetric to the bit.
+
+    The blocks do not depend on the number of threads.
+
+    Examples
+    --------
+    >>> inner_products(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([[ 5., 11.],
+           [11., 25.]])
+    """
+    products = np.empty((len(points), len(points)))
+    blocks = row_chunks(len(points), 1, BLOCK_ROWS)
+
+    def multiply(pair: tuple[slice, slice]) -> None:
+        first, second = pair
+        part = np.matmul(points[first], points[second].T, out=products[first, second])
+        if first != second:
+            products[second, first] = part.T
+
+    pairs = [(first, second) for i, first in enumerate(blocks) for second in blocks[: i + 1]]
+    map_parts(multiply, pairs, threads)
+    return products
+
+
+def centered_products(points: FloatArray, threads: int = 1) -> FloatArray:
     """Inner products of all rows about their mean.
 
     Examples
@@ -148,7 +175,7 @@ def centered_products(points: FloatArray) -> FloatArray:
     equal = np.full(n, 1.0 / n)
     mean = equal @ points
     centered = points - mean
-    products: FloatArray = centered @ centered.T
+    products = inner_products(centered, threads)
     # The mean of rows far from the origin is rounded, and the rest would pass for a direction: by
     # at most n + 2 roundings of the root mean square of each column, which is mostly negligible.
     squares = float(np.trace(products))
@@ -158,7 +185,7 @@ def centered_products(points: FloatArray) -> FloatArray:
     off = equal @ centered
     if n * float(off @ off) > UNCENTERED * squares:
         centered -= off
-        products = centered @ centered.T
+        products = inner_products(centered, threads)
     return products
 
 
@@ -249,7 +276,7 @@ class FormedGram(CenteredGram):
         """Center similarities, in place."""
         n, own = len(similarities), similarities.diagonal().copy()
         chunks = row_chunks(n, 8 * n, CHUNK)
-        means = map_in_team(lambda some: similarities[some].mean(axis=1), chunks, threads)
+        means = map_parts(lambda some: similarities[some].mean(axis=1), chunks, threads)
         rows = np.concatenate(means)
         kernels.add_to_pairs(similarities, rows.mean() / 2.0 - rows, threads)
         return cls(similarities, own + own.mean() - 2.0 * rows, threads)
@@ -286,7 +313,7 @@ class FormedGram(CenteredGram):
         def multiply(some: slice) -> None:
             np.matmul(rows, self.centered[:, some], out=products[:, some])
 
-        map_in_team(multiply, chunks, self.threads)
+        map_parts(multiply, chunks, self.threads)
 
     def form(self) -> FloatArray:
         """Copy the kernel."""

@@ -14,10 +14,10 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.special import expit
 
 from unbend._kernels import kernels
-from unbend._kernels.parts import map_in_team
+from unbend._kernels.parts import map_parts
 from unbend.arrays import BoolArray, FloatArray, row_chunks, row_products
 from unbend.cached import cached_property
-from unbend.gram.centered import FormedGram, centered_products
+from unbend.gram.centered import FormedGram, centered_products, inner_products
 from unbend.gram.distances import SimilaritySquares
 from unbend.validation.conditioning import check_digits
 
@@ -75,18 +75,17 @@ class GaussianSimilarities:
 
 def gaussians_between(points: FloatArray, gamma: float, threads: int = 1) -> FloatArray | None:
     """Gaussians between all rows, by products; None where differences would be more accurate."""
-    products = _products_of_near(points, gamma)
+    products = _products_of_near(points, gamma, threads)
     if products is None:
-        products = centered_products(points)
+        products = centered_products(points, threads)
         if not 4.0 * gamma * float(products.diagonal().max()) <= SAME_ERROR:
             return None
-    # Squares are then differences of products: of equal rows zero to the bit.
     products *= 2.0 * gamma
     kernels.gaussians(products, threads)
     return products
 
 
-def _products_of_near(points: FloatArray, gamma: float) -> FloatArray | None:
+def _products_of_near(points: FloatArray, gamma: float, threads: int) -> FloatArray | None:
     """Products of rows so near to the origin that centering them gains nothing; else None.
 
     Of wide rows it takes a tenth of the time of their products.
@@ -94,7 +93,7 @@ def _products_of_near(points: FloatArray, gamma: float) -> FloatArray | None:
     some = points[:: -(-len(points) // SAMPLE)]
     if not 8.0 * gamma * float(np.einsum("ij,ij->i", some, some).max()) <= SAME_ERROR:
         return None
-    products: FloatArray = points @ points.T
+    products = inner_products(points, threads)
     return products if 4.0 * gamma * float(products.diagonal().max()) <= SAME_ERROR else None
 
 
@@ -149,8 +148,8 @@ class Similarities:
             return self(self.points)
         if callable(self.kernel):
             return self._call_between()
-        # As one product, which is symmetric to the bit.
-        return self._of_products(self._own @ self._own.T)
+        # Symmetric to the bit.
+        return self._of_products(inner_products(self._own, threads))
 
     def features(self, rows: FloatArray) -> FloatArray:
         """Rows whose inner products the kernel is a function of."""
@@ -367,7 +366,7 @@ def formed_gram(
     """Center the values of a Gaussian kernel; None where distances between rows would cancel."""
     values = similarities.between(threads)
     chunks = row_chunks(len(values), 8 * len(values), 1 << 22)
-    least = min(map_in_team(lambda some: float(values[some].min()), chunks, threads))
+    least = min(map_parts(lambda some: float(values[some].min()), chunks, threads))
     # Values are one between equal rows.
     if 2.0 * (1.0 - least) * CANCELLED < 1.0:
         return None

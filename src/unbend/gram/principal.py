@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unbend._kernels.parts import map_in_team
+from unbend._kernels.parts import map_parts
 from unbend.arrays import FloatArray, row_chunks
 from unbend.eigen.dense import eigenpairs_at_end
 from unbend.eigen.lanczos import Lanczos
@@ -41,7 +41,7 @@ class PrincipalAxes:
     iterations: int = 1
     squared: bool = False
 
-    def measured(self, coordinates: FloatArray) -> "PrincipalAxes":
+    def with_exact_values(self, coordinates: FloatArray) -> "PrincipalAxes":
         """Return these with singular values to rounding, given the coordinates of the rows."""
         if not self.squared:
             return self
@@ -125,7 +125,7 @@ def column_products(rows: FloatArray, threads: int = 1) -> FloatArray:
     total = np.zeros((rows.shape[1], rows.shape[1]))
     for first in range(0, len(blocks), AT_ONCE):
         some = blocks[first : first + AT_ONCE]
-        for part in map_in_team(lambda block: np.asarray(block.T @ block), some, threads):
+        for part in map_parts(lambda block: np.asarray(block.T @ block), some, threads):
             total += part
     return total
 

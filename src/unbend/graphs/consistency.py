@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from unbend.arrays import FloatArray, IntArray
+from unbend.graphs.gluing import describe_pieces, rigid_pieces
 from unbend.graphs.graph import Graph, components, undirected
 from unbend.graphs.noise import (
     LocalSpectra,
@@ -42,13 +43,13 @@ def radii(neighbors: Neighbors) -> FloatArray:
     return radius
 
 
-def sound_from(graph: Graph, spectra: LocalSpectra, d: int) -> int:
-    """Size of neighbourhoods from which on the graph is known to be connected and wide enough.
+def sound_from(graph: Graph, spectra: LocalSpectra, d: int, pieces: IntArray) -> int:
+    """Size of neighbourhoods from which on the graph is known to be sound.
 
     Larger neighbourhoods contain these, if all of these have one size and so are the nearest.
     """
     sizes = spectra.sizes - 1
-    whole = graph.components.max() == 0 and np.all(spectra.dimension() >= d)
+    whole = not pieces.any() and graph.components.max() == 0 and np.all(spectra.dimension() >= d)
     return int(sizes[0]) if whole and np.ptp(sizes) == 0 else graph.n
 
 
@@ -85,9 +86,9 @@ def find_smallest_sound(space: Space, d: int, sizes: IntArray, known: GraphFacts
 
 
 def _connected_and_wide(space: Space, d: int, sizes: IntArray, sound: int) -> int | None:
-    """Smallest of the sizes whose graph is connected and spans d directions everywhere.
+    """Smallest of the sizes whose graph is connected, glued and spans d directions everywhere.
 
-    Larger neighbourhoods contain smaller ones, so both hold from some size on; they are known to
+    Larger neighbourhoods contain smaller ones, so all hold from some size on; they are known to
     hold from `sound` on.
     """
     low, high = 0, len(sizes) - 1
@@ -111,7 +112,7 @@ def _is_sound(space: Space, d: int, k: int, sound: int) -> bool:
     if k >= sound:
         return True
     neighbors = space.nearest(k)
-    if components(neighbors.graph()).max() > 0:
+    if components(neighbors.graph()).max() > 0 or rigid_pieces(neighbors, d).any():
         return False
     radius = radii(neighbors)
     spectra = local_spectra(space, neighbors, float(np.median(radius)) or 1.0)
@@ -149,8 +150,9 @@ class Consistency:
     tried, hidden_by_size : array (sizes,)
         Numbers of neighbours that were tried, and `hidden` for each.
     suggested : int, or None
-        The smallest number of neighbours that connects the graph, spans d directions and bears
-        the noise with room to spare, if one of those tried does. Its edges are not judged.
+        The smallest number of neighbours that connects the graph, makes one rigid piece, spans d
+        directions and bears the noise with room to spare, if one of those tried does. Its edges
+        are not judged.
     growth : array (d,)
         How the variance along each principal direction grows from n_neighbors to twice as many,
         as a power of that along the first: 1 along the data, 2 for curvature, 0 for noise. Not a
@@ -158,6 +160,9 @@ class Consistency:
     short_circuits : int
         Edges that jump between sheets of the data (`find_short_circuits` lists them); 0 where they
         are not determined.
+    pieces : array (n,), or None
+        Rigid piece of each neighbourhood, largest first: pieces share too few points to be aligned
+        with each other.
 
     Examples
     --------
@@ -181,6 +186,7 @@ class Consistency:
     suggested: int | None
     growth: FloatArray
     short_circuits: int = 0
+    pieces: IntArray | None = None
 
     @property
     def connected(self) -> bool:
@@ -217,6 +223,9 @@ class Consistency:
                 f"the graph has {len(self.sizes)} components (the largest holds {self.sizes[0]} "
                 f"of {len(self.component)} points)"
             )
+        # Of a disconnected graph the components are known to be pieces.
+        if self.connected and self.pieces is not None and self.pieces.any():
+            found.append(describe_pieces(self.pieces, self.d))
         if len(self.thin):
             found.append(
                 f"{len(self.thin)} neighbourhoods span fewer than {self.d} directions (the first "
@@ -303,7 +312,8 @@ class Consistency:
 def consistency(X: Any, d: int, n_neighbors: int | Neighbors = 10) -> Consistency:
     """Check a data graph before its embedding is trusted (book section 4.1.4).
 
-    Five things must hold: the graph is connected; every neighbourhood spans d directions; these
+    Six things must hold: the graph is connected; neighbourhoods share enough points to be aligned
+    (d + 1, one after another); every neighbourhood spans d directions; these
     grow with the neighbourhood as directions of the data do, and not as curvature does, which is
     what d above the local dimension shows; no edge jumps between sheets of the data
     (`find_short_circuits`); and noise does not rule the neighbourhoods. The last is judged by the
@@ -371,7 +381,7 @@ def _judge(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consis
     graph = undirected(neighbors)
     radius = radii(neighbors)
     unit = float(np.median(radius[radius > 0])) if np.any(radius > 0) else 1.0
-    spectra = local_spectra(space, neighbors, unit)
+    spectra, pieces = local_spectra(space, neighbors, unit), rigid_pieces(neighbors, d)
     variances = extents(graph, d, unit)
     k = max(1, int(np.median(neighbors.counts)))
     tried = sizes_to_try(d, REACH * k, space.n)
@@ -380,7 +390,7 @@ def _judge(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consis
     # Ways along fewer neighbours than an affine function needs are detours, and show no extent.
     base = k if k >= tried[0] else int(tried[0])
     longest = variances if base == k else extents(undirected(space.nearest(base)), d, unit)
-    known = GraphFacts(base, sound_from(graph, spectra, d), float(longest[0]), unit)
+    known = GraphFacts(base, sound_from(graph, spectra, d, pieces), float(longest[0]), unit)
     within = (tried[hidden_by_size <= share] for share in SAFE)
     suggested = next(
         (size for sizes in within if (size := find_smallest_sound(space, d, sizes, known))), None
@@ -399,6 +409,7 @@ def _judge(space: Space, neighbors: Neighbors, d: int, copy: IntArray) -> Consis
         suggested=suggested,
         growth=growth_exponents(space, d, k),
         short_circuits=len(judge_edges(space, neighbors, d)),
+        pieces=pieces[copy],
     )
 
 

@@ -4,8 +4,14 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from unbend.arrays import BoolArray, FloatArray, row_chunks
-from unbend.graphs.edge_pairs import EdgePairs, edge_keys, row_quantiles
+from unbend.arrays import BoolArray, FloatArray, IntArray, row_chunks
+from unbend.graphs.edge_pairs import (
+    NOTHING,
+    EdgePairs,
+    edge_keys,
+    row_quantiles,
+    undirected_pairs,
+)
 from unbend.graphs.graph import components, undirected
 from unbend.graphs.tangent_tilts import Undetermined
 from unbend.neighbors import Neighbors
@@ -16,25 +22,66 @@ from unbend.neighbors import Neighbors
 DETOUR, ZIGZAG, FOLLOWED = 2.5, 1.5, 16.0
 # Share of the rows that the edges not suspicious may leave in small fragments.
 FRAGMENTS = 0.1
+# Rows per row near suspicious edges from which on paths are looked for near these first.
+NEARBY = 8
 
 
 def without_detour(neighbors: Neighbors, pairs: EdgePairs) -> tuple[EdgePairs, FloatArray]:
     """Suspicious pairs whose ends are far apart along the other edges, and how far."""
+    usual = row_quantiles(neighbors, 0.5)
+    usual[np.isinf(usual)] = 0.0
+    if _have_near_detours(neighbors, pairs, _limits(pairs, usual)[1]):
+        return NOTHING, np.zeros(0)
     graph = undirected(neighbors).lengths
     core, small = _core_of(graph, neighbors, pairs)
     core, pairs = _attach_fragments(core, pairs, small)
     label = components(core)
     pairs = pairs.select(label[pairs.first] == label[pairs.second])
-    usual = row_quantiles(neighbors, 0.5)
-    usual[np.isinf(usual)] = 0.0
-    around = np.maximum(usual[pairs.first], usual[pairs.second])
-    scale = np.maximum(pairs.lengths, around)
-    limit = DETOUR * scale + ZIGZAG * around
+    scale, limit = _limits(pairs, usual)
     apart = _two_steps(core, pairs) > limit
     pairs, scale, limit = pairs.select(apart), scale[apart], limit[apart]
     paths = _paths_along(core, pairs, FOLLOWED * scale)
     cut = paths > limit
     return pairs.select(cut), paths[cut] / pairs.lengths[cut]
+
+
+def _limits(pairs: EdgePairs, usual: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the lengths that detours are compared with, and from which on they are too long."""
+    around = np.maximum(usual[pairs.first], usual[pairs.second])
+    scale = np.maximum(pairs.lengths, around)
+    return scale, DETOUR * scale + ZIGZAG * around
+
+
+def _have_near_detours(neighbors: Neighbors, pairs: EdgePairs, limits: FloatArray) -> bool:
+    """Whether short paths through nearby rows alone replace all pairs, so that none is cut.
+
+    Of few pairs, as clean data have, that is seen without a graph of all rows.
+    """
+    near = np.unique(np.concatenate((pairs.first, pairs.second)))
+    for _ in range(2):
+        if NEARBY * len(near) > neighbors.n:
+            return False
+        near = np.unique(np.concatenate((near, neighbors.indices[_entries_of(neighbors, near)])))
+    found = undirected_pairs(neighbors, _entries_of(neighbors, near))
+    keys = edge_keys(neighbors.n, pairs.first, pairs.second)
+    found = found.select(~np.isin(edge_keys(neighbors.n, found.first, found.second), keys))
+    rows, place = np.unique(np.concatenate((found.first, found.second)), return_inverse=True)
+    ends = np.searchsorted(rows, np.stack((pairs.first, pairs.second)))
+    if (rows[np.minimum(ends, len(rows) - 1)] != np.stack((pairs.first, pairs.second))).any():
+        return False
+    first, second = place[: len(found)], place[len(found) :]
+    edges = np.tile(found.lengths, 2), (np.append(first, second), np.append(second, first))
+    graph = csr_array(edges, shape=(len(rows), len(rows)))
+    here = EdgePairs(ends[0], ends[1], pairs.lengths, pairs.tilts)
+    beyond = np.nextafter(limits, np.inf)
+    return bool((_paths_along(graph, here, beyond) <= limits).all())
+
+
+def _entries_of(neighbors: Neighbors, rows: IntArray) -> IntArray:
+    """Entries of some rows."""
+    counts = neighbors.counts[rows]
+    starts = np.repeat(neighbors.offsets[rows] - np.cumsum(counts) + counts, counts)
+    return np.asarray(starts + np.arange(len(starts)))
 
 
 def _core_of(

@@ -33,9 +33,15 @@ def edge_keys(n: int, rows: IntArray, columns: IntArray) -> IntArray:
     return rows.astype(np.int64) * n + columns
 
 
-def undirected_pairs(neighbors: Neighbors, keep: BoolArray) -> EdgePairs:
-    """Return some of the edges, each once; of different lengths both ways the shorter."""
-    rows, others, lengths = neighbors.rows[keep], neighbors.indices[keep], neighbors.distances[keep]
+def rows_of(neighbors: Neighbors, entries: IntArray) -> IntArray:
+    """Rows that own some entries, for few entries faster than `neighbors.rows`."""
+    return np.searchsorted(neighbors.offsets, entries, side="right").astype(np.int32) - 1
+
+
+def undirected_pairs(neighbors: Neighbors, entries: IntArray) -> EdgePairs:
+    """Return the edges of some entries, each once; of different lengths both ways the shorter."""
+    rows, others = rows_of(neighbors, entries), neighbors.indices[entries]
+    lengths = neighbors.distances[entries]
     first, second = np.minimum(rows, others), np.maximum(rows, others)
     order = np.lexsort((lengths, second, first))
     _, once = np.unique(edge_keys(neighbors.n, first, second)[order], return_index=True)
@@ -55,6 +61,8 @@ def join_pairs(pairs: EdgePairs, more: EdgePairs) -> EdgePairs:
 
 def drop_pairs(neighbors: Neighbors, first: IntArray, second: IntArray) -> Neighbors:
     """Remove edges between pairs of rows, the smaller number first, in both directions."""
+    if not len(first):
+        return neighbors
     rows, others = neighbors.rows, neighbors.indices
     entries = edge_keys(neighbors.n, np.minimum(rows, others), np.maximum(rows, others))
     return neighbors.select(~np.isin(entries, edge_keys(neighbors.n, first, second)))

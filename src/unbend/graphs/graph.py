@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
-from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse
+from unbend.arrays import BoolArray, FloatArray, IntArray, is_sparse, sorted_rows
 from unbend.memory import check_fits
 from unbend.neighbors.neighbors import Neighbors
 from unbend.validation.arrays import check_finite
@@ -251,14 +251,3 @@ class CompressedRows(NamedTuple):
     def matrix(self) -> csr_array:
         """Return the matrix for SciPy."""
         return sorted_rows(*self)
-
-
-def sorted_rows(offsets: IntArray, columns: IntArray, values: FloatArray) -> csr_array:
-    """Square matrix of compressed rows; columns are sorted and none comes twice."""
-    if len(columns) <= np.iinfo(np.int32).max:
-        # SciPy takes the wider of both types, and many of its routines the narrower only.
-        offsets = offsets.astype(np.int32)
-    n = len(offsets) - 1
-    graph = csr_array((values, columns, offsets), shape=(n, n))
-    graph.has_canonical_format = True
-    return graph

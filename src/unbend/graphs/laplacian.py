@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from unbend._kernels import kernels
-from unbend.arrays import FloatArray
+from unbend.arrays import FloatArray, sorted_rows
 from unbend.docstrings import complete_docstring
 from unbend.eigen import solve
 from unbend.eigen.problem import SpectralProblem
@@ -19,7 +19,6 @@ from unbend.graphs.graph import (
     as_edges,
     check_word,
     components,
-    sorted_rows,
     symmetrize,
 )
 from unbend.graphs.quantities import as_undirected, volume, volumes

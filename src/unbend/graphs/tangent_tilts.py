@@ -1,13 +1,17 @@
 """Edges that leave the tangent planes of their ends, or are longer than all around them."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from unbend.arrays import BoolArray, FloatArray, IntArray
-from unbend.graphs.edge_pairs import EdgePairs, members_of, row_quantiles, undirected_pairs
+from unbend.graphs.edge_pairs import (
+    EdgePairs,
+    members_of,
+    row_quantiles,
+    rows_of,
+    undirected_pairs,
+)
 from unbend.graphs.noise import principal_variances, sample_rows
-from unbend.local import NULL, affine_bases
+from unbend.graphs.tangent_planes import EdgesOfPlanes, PlaneAngles, compare_with_planes
 from unbend.neighbors import Neighbors, Space
 
 # Squared sine between an edge and a tangent plane, above which the edge leaves the plane.
@@ -32,9 +36,9 @@ TURNED, DISORDER = 0.25, 0.15
 # Multiple of that share in a sample of neighbourhoods from which on the others are not looked at: a
 # sample of 256 differs by less than half of it.
 CLEARLY = 1.5
-# Neighbourhoods of a block, at most and by the square of their size, and those that the dimension
-# of the planes is read from.
-AT_ONCE, SQUARES, SAMPLE = 4096, 1 << 20, 256
+# Neighbourhoods that the dimension of the planes is read from, and that are looked at first where
+# there are so many times as many.
+SAMPLE, SAMPLED_FROM = 256, 4
 
 
 class Undetermined(Exception):
@@ -48,6 +52,12 @@ def plane_dimension(space: Space, neighbors: Neighbors, most: int | None) -> int
     dimension.
     """
     rows = sample_rows(neighbors.n, SAMPLE)
+    if most is not None:
+        everything = np.ones(len(neighbors.indices), dtype=bool)
+        found = compare_with_planes(space, neighbors, everything, most, rows)
+        leading = np.median(found.shares, axis=0)
+        if leading[-1] >= PLANAR:
+            return int(np.argmax(leading >= FLAT)) + 1 if leading[-1] >= FLAT else most
     inside = []
     for count in np.unique(neighbors.counts[rows]):
         points = rows[neighbors.counts[rows] == count]
@@ -58,59 +68,64 @@ def plane_dimension(space: Space, neighbors: Neighbors, most: int | None) -> int
         inside.append(np.pad(share, ((0, 0), (0, int(neighbors.counts.max()) + 1)), mode="edge"))
     width = min(share.shape[1] for share in inside)
     shares = np.median(np.concatenate([share[:, :width] for share in inside]), axis=0)
-    local_dimension = int(np.argmax(shares >= FLAT)) + 1
-    if most is None or local_dimension <= most or shares[most - 1] < PLANAR:
-        return local_dimension
-    return most
+    return int(np.argmax(shares >= FLAT)) + 1
 
 
 def suspicious_pairs(space: Space, neighbors: Neighbors, d: int | None) -> EdgePairs:
     """Edges that leave the tangent planes of their ends, or are longer than all around them."""
-    rows, others = neighbors.rows, neighbors.indices
     far, usual = row_quantiles(neighbors, 0.75), row_quantiles(neighbors, 0.5)
-    doubtful = neighbors.distances > LONG * far[rows]
+    doubtful = neighbors.distances > np.repeat(LONG * far, neighbors.counts)
     if d is None:
-        return _select_suspicious(undirected_pairs(neighbors, doubtful), usual, far)
+        return _select_suspicious(undirected_pairs(neighbors, np.flatnonzero(doubtful)), usual, far)
     few = int(np.median(neighbors.counts))
     if few + 1 < 2 * (d + 1):
         raise Undetermined(f"{few} neighbours are too few for {d}-dimensional tangent planes")
-    planes = neighbors.select(~doubtful)
-    foreign = planes.distances > ONE_SIDED * far[planes.indices]
-    _check_order(_sampled_sines(space, planes, d), d, CLEARLY * DISORDER)
-    here, there, outside = _sines_at_ends(space, planes, d, foreign)
-    turned = _check_order(here, d, DISORDER)
-    doubtful[~doubtful] = turned | (there > TURNED)
+    used = ~doubtful
+    if neighbors.n >= SAMPLED_FROM * SAMPLE:
+        _check_sample(space, neighbors, used, d)
+    foreign = np.flatnonzero(used & (neighbors.distances > (ONE_SIDED * far)[neighbors.indices]))
+    found = _angles_at_ends(space, neighbors, used, d, foreign)
+    doubtful |= _check_order(found.inner, used, d, DISORDER)
+    doubtful[foreign] |= found.outer > TURNED
+    outside = 1 - found.shares[:, -1]
+    unused = rows_of(neighbors, np.flatnonzero(~used))
+    outside[neighbors.counts - np.bincount(unused, minlength=neighbors.n) <= d] = 1.0
     rough = outside > ROUGH * np.median(outside) + ROUGH_SHARE
-    pairs = undirected_pairs(neighbors, doubtful | rough[rows] | rough[others])
-    owner = _plane_owners(planes, outside, rough)
-    first = _sines_of(space, planes, d, owner, pairs.first, pairs.second)
-    second = _sines_of(space, planes, d, owner, pairs.second, pairs.first)
-    larger = np.maximum(first, second)
-    pairs = EdgePairs(pairs.first, pairs.second, pairs.lengths, larger)
+    if rough.any():
+        doubtful |= np.repeat(rough, neighbors.counts) | rough[neighbors.indices]
+    pairs = undirected_pairs(neighbors, np.flatnonzero(doubtful))
+    owner = _plane_owners(neighbors, used, outside, rough)
+    first, second = _sines_at_owners(space, neighbors, used, d, owner, pairs)
+    pairs = EdgePairs(pairs.first, pairs.second, pairs.lengths, np.maximum(first, second))
     return _select_suspicious(pairs, usual, far, first + second > 2 * TILTED)
 
 
-def _check_order(sines: FloatArray, d: int, most: float) -> BoolArray:
+def _check_sample(space: Space, neighbors: Neighbors, used: BoolArray, d: int) -> None:
+    """Raise where the planes of some rows show clearly that planes do not describe the data."""
+    rows = sample_rows(neighbors.n, SAMPLE)
+    found = compare_with_planes(space, neighbors, used, d, rows)
+    some = np.zeros(neighbors.n, dtype=bool)
+    some[rows] = True
+    here = used & np.repeat(some, neighbors.counts)
+    _check_order(found.inner[here], here[here], d, CLEARLY * DISORDER)
+
+
+def _check_order(sines: FloatArray, used: BoolArray, d: int, most: float) -> BoolArray:
     """Return which edges leave the planes of their starts; raise if more than a share does."""
     turned = sines > TURNED
-    if len(turned) and np.mean(turned) > most:
-        raise Undetermined(
-            f"{np.mean(turned):.0%} of the edges leave the {d}-dimensional tangent planes"
-        )
+    share = int(np.count_nonzero(turned)) / max(int(np.count_nonzero(used)), 1)
+    if share > most:
+        raise Undetermined(f"{share:.0%} of the edges leave the {d}-dimensional tangent planes")
     return turned
 
 
-def _sampled_sines(space: Space, neighbors: Neighbors, d: int) -> FloatArray:
-    """Squared sines between the edges and the planes of some rows."""
-    rows = sample_rows(neighbors.n, SAMPLE)
-    sines: list[FloatArray] = [np.zeros(0)]
-    for count in np.unique(neighbors.counts[rows]):
-        if count > d:
-            points = rows[neighbors.counts[rows] == count]
-            local = space.differences(np.column_stack((points, members_of(neighbors, points))))
-            directions, _ = _directions(local, d)
-            sines.append(_squared_sines(local[:, 1:] - local[:, :1], directions).ravel())
-    return np.concatenate(sines)
+def _angles_at_ends(
+    space: Space, neighbors: Neighbors, used: BoolArray, d: int, foreign: IntArray
+) -> PlaneAngles:
+    """Compare all edges with the planes of their starts, and `foreign` ones with their ends'."""
+    ends = neighbors.indices[foreign]
+    edges = EdgesOfPlanes(ends, ends, rows_of(neighbors, foreign))
+    return compare_with_planes(space, neighbors, used, d, edges=edges)
 
 
 def _select_suspicious(
@@ -126,82 +141,9 @@ def _select_suspicious(
     return pairs.select(suspicious)
 
 
-def _directions(points: FloatArray, d: int) -> tuple[FloatArray, FloatArray]:
-    """Orthonormal tangent directions (m, d, r) of points (m, s, r); variance outside their plane.
-
-    The variance is relative to the whole; a direction that the points do not span is zero.
-    """
-    centered = points - points.mean(axis=1, keepdims=True)
-    scaled = _leading_vectors(centered, d).mT @ centered
-    squares = np.einsum("mdr,mdr->md", scaled, scaled)
-    total = np.einsum("msr,msr->m", centered, centered)
-    squares[squares <= NULL * total[:, None]] = 0.0
-    norms = np.sqrt(squares)[:, :, None]
-    inside = np.divide(squares.sum(axis=1), total, out=np.ones_like(total), where=total > 0)
-    return np.divide(scaled, norms, out=np.zeros_like(scaled), where=norms > 0), 1 - inside
-
-
-def _leading_vectors(centered: FloatArray, d: int) -> FloatArray:
-    """Leading left singular vectors (m, s, d) of centered points (m, s, r)."""
-    if centered.shape[2] <= centered.shape[1]:
-        return affine_bases(centered, d)[:, :, 1:]
-    return np.asarray(np.linalg.eigh(centered @ centered.mT)[1][:, :, -d:])
-
-
-def _squared_sines(vectors: FloatArray, directions: FloatArray) -> FloatArray:
-    """Squared sine between vectors (m, q, r) and the planes of directions (m, d, r), (m, q)."""
-    along = vectors @ directions.mT
-    total = np.einsum("mqr,mqr->mq", vectors, vectors)
-    part = np.einsum("mqd,mqd->mq", along, along)
-    part = np.divide(part, total, out=np.ones_like(total), where=total > 0)
-    return np.asarray(np.clip(1 - part, 0.0, 1.0))
-
-
-def _sines_at_ends(
-    space: Space, neighbors: Neighbors, d: int, foreign: BoolArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Squared sines between each edge and the planes of its ends; variance outside each plane.
-
-    The plane of the other end is asked for `foreign` edges only. Neighbourhoods of too few points
-    for a plane leave everything outside.
-    """
-    here, there = np.zeros((2, len(neighbors.indices)))
-    outside = np.ones(neighbors.n)
-    edges = np.flatnonzero(foreign)
-    edges = edges[np.argsort(neighbors.indices[edges], kind="stable")]
-    incoming = np.bincount(neighbors.indices[edges], minlength=neighbors.n)
-    start = np.cumsum(incoming) - incoming
-    for rows in _alike(neighbors.counts, incoming):
-        count, width = int(neighbors.counts[rows[0]]), int(incoming[rows[-1]])
-        if count <= d:
-            continue
-        slots = np.arange(width) < incoming[rows, None]
-        entries = edges[(start[rows, None] + np.arange(width))[slots]]
-        others = np.repeat(rows[:, None], width, axis=1)
-        others[slots] = neighbors.rows[entries]
-        local = space.differences(np.column_stack((rows, members_of(neighbors, rows), others)))
-        directions, outside[rows] = _directions(local[:, : count + 1], d)
-        sines = _squared_sines(local[:, 1:] - local[:, :1], directions)
-        here[neighbors.offsets[rows, None] + np.arange(count)] = sines[:, :count]
-        there[entries] = sines[:, count:][slots]
-    return here, there, outside
-
-
-def _alike(counts: IntArray, incoming: IntArray) -> Iterator[IntArray]:
-    """Blocks of rows with equally many neighbours, by increasing numbers of incoming edges."""
-    order = np.lexsort((incoming, counts))
-    ends = np.flatnonzero(np.diff(counts[order], append=-1)) + 1
-    start = 0
-    for end in ends:
-        while start < end:
-            stop = min(start + AT_ONCE, int(end))
-            size = 1 + int(counts[order[start]]) + int(incoming[order[stop - 1]])
-            stop = min(stop, start + max(1, SQUARES // size**2))
-            yield order[start:stop]
-            start = stop
-
-
-def _plane_owners(neighbors: Neighbors, outside: FloatArray, rough: BoolArray) -> IntArray:
+def _plane_owners(
+    neighbors: Neighbors, used: BoolArray, outside: FloatArray, rough: BoolArray
+) -> IntArray:
     """Row whose plane serves for each row: its own, or that of its nearest flat neighbour.
 
     Short circuits tilt the planes of their own ends, and make them rough; where all neighbours are
@@ -209,26 +151,27 @@ def _plane_owners(neighbors: Neighbors, outside: FloatArray, rough: BoolArray) -
     """
     owner: IntArray = np.arange(neighbors.n)
     for row in np.flatnonzero(rough):
-        near = neighbors.indices[neighbors.offsets[row] : neighbors.offsets[row + 1]]
+        entries = slice(neighbors.offsets[row], neighbors.offsets[row + 1])
+        near = neighbors.indices[entries][used[entries]]
         if len(near):
             flat = near[~rough[near]]
             owner[row] = flat[0] if len(flat) else near[np.argmin(outside[near])]
     return owner
 
 
-def _sines_of(
-    space: Space, neighbors: Neighbors, d: int, owner: IntArray, start: IntArray, end: IntArray
-) -> FloatArray:
-    """Squared sine between edges and the planes of their starts; zero where there is no plane."""
-    owners = owner[start]
-    counts = neighbors.counts[owners]
-    sines = np.zeros(len(start))
-    for count in np.unique(counts[counts > d]):
-        edges = np.flatnonzero(counts == count)
-        for chunk in np.array_split(edges, len(edges) // AT_ONCE + 1):
-            plane = np.column_stack((owners[chunk], members_of(neighbors, owners[chunk])))
-            blocks = np.column_stack((start[chunk], end[chunk], plane))
-            local = space.differences(blocks)
-            directions, _ = _directions(local[:, 2:], d)
-            sines[chunk] = _squared_sines(local[:, 1:2] - local[:, :1], directions)[:, 0]
-    return sines
+def _sines_at_owners(
+    space: Space,
+    neighbors: Neighbors,
+    used: BoolArray,
+    d: int,
+    owner: IntArray,
+    pairs: EdgePairs,
+) -> tuple[FloatArray, FloatArray]:
+    """Squared sines between edges and the planes that serve for each end; zero without a plane."""
+    if not len(pairs):
+        return np.zeros(0), np.zeros(0)
+    start = np.concatenate((pairs.first, pairs.second))
+    end = np.concatenate((pairs.second, pairs.first))
+    edges = EdgesOfPlanes(owner[start], start, end)
+    found = compare_with_planes(space, neighbors, used, d, np.unique(edges.owner), edges)
+    return found.outer[: len(pairs)], found.outer[len(pairs) :]

@@ -36,6 +36,11 @@ _UNIT = "[%‰€$£¥₹]|EUR|USD|GBP|CHF|JPY|INR"
 _BESIDE = re.compile(
     rf"(?P<sign>[+-]?)(?P<before>{_UNIT})?\s*(?P<amount>.*?)\s*(?P<after>{_UNIT})?"
 )
+# A measure, as in "70 kg", "21°C" or "3 €/m²": one word behind a number, no exponent and no code
+# that begins with an idle zero.
+_MEASURE = re.compile(
+    r"(?P<amount>[+-]?(?!0\d)\d[\d.,'’\s]*?)\s*(?P<unit>(?![eE]\d)(?:[^\W\d_²³¹]|[°€$£¥₹])[\w/°²³·^]{0,11})"
+)
 # Amounts by their decimal mark, perhaps with marks between groups of three digits.
 _AMOUNTS = {
     ".": re.compile(r"[+-]?(\d{1,3}([,'’\s]\d{3})+|\d+)(\.\d+)?"),
@@ -96,24 +101,33 @@ def _parse_comma(text: str) -> float:
     return float(text.replace(",", "."))
 
 
+class OtherUnit(ValueError):
+    """An amount has another unit than its column."""
+
+
 def find_decimal_mark(texts: Sequence[str]) -> tuple[str, str] | None:
     """Find the decimal mark and the unit of amounts such as "1.234,50 €"; None if they are none.
 
     One mark of one kind with three digits behind it may be either: in amounts of money it groups
-    digits, in shares it is decimal, and without a unit it is undecided.
+    digits, in shares it is decimal, and otherwise it is undecided. Currencies and per cent may be
+    missing in some cells; any other unit must be the same in all.
 
     Examples
     --------
     >>> find_decimal_mark(["1.234,50 €", "950 €"]), find_decimal_mark(["3.5%", "12%"])
     ((',', '€'), ('.', '%'))
+    >>> find_decimal_mark(["70.5 kg", "81 kg"])
+    ('.', 'kg')
     >>> find_decimal_mark(["1,234", "5,678"]) is None
     True
     """
     pairs = [_split_unit(text) for text in texts]
-    units = {unit for _, unit in pairs} - {""}
-    if len(units) > 1 or not pairs:
+    units = {unit for _, unit in pairs}
+    if not pairs or len(units - {""}) > 1:
         return None
-    unit = units.pop() if units else ""
+    unit = max(units)
+    if unit and not is_currency_or_rate(unit) and "" in units:
+        return None
     if not unit and any(re.search(r"\s", amount) for amount, _ in pairs):
         return None
     marks = [
@@ -126,33 +140,44 @@ def find_decimal_mark(texts: Sequence[str]) -> tuple[str, str] | None:
     found = {mark for mark in ".," if any(mark in amount for amount, _ in pairs)}
     if not found:
         return ".", unit
-    if not unit:
+    if not is_currency_or_rate(unit):
         return None
     decimal = found == {","} if unit in _RATES else found == {"."}
     return ("," if decimal else "."), unit
 
 
-def parse_amount(text: str, decimal: str) -> float:
+def is_currency_or_rate(unit: str) -> bool:
+    """Whether a unit is a currency, per cent or per mille."""
+    return re.fullmatch(_UNIT, unit) is not None
+
+
+def parse_amount(text: str, decimal: str, unit: str | None = None) -> float:
     """Parse a number with its unit and marks between groups of digits.
+
+    A unit other than the given one is refused; None accepts any.
 
     Examples
     --------
     >>> parse_amount("-1.234,50 €", ","), parse_amount("$1,234", ".")
     (-1234.5, 1234.0)
     """
-    amount, _ = _split_unit(text)
+    amount, found = _split_unit(text)
     if _AMOUNTS[decimal].fullmatch(amount) is None:
         raise ValueError(text)
+    if unit is not None and found not in ("", unit):
+        raise OtherUnit(text)
     kept = "".join(mark for mark in amount if mark.isdigit() or mark in f"+-{decimal}")
     return float(kept.replace(",", "."))
 
 
 def _split_unit(text: str) -> tuple[str, str]:
     """Return the amount with its sign, and its unit or an empty text."""
-    parts = _BESIDE.fullmatch(text.strip().replace("−", "-"))
-    if parts is None:
-        return text, ""
-    return parts["sign"] + parts["amount"], parts["before"] or parts["after"] or ""
+    text = text.strip().replace("−", "-")
+    parts = _BESIDE.fullmatch(text)
+    if parts is not None and (parts["before"] or parts["after"]):
+        return parts["sign"] + parts["amount"], parts["before"] or parts["after"]
+    measure = _MEASURE.fullmatch(text)
+    return (measure["amount"], measure["unit"]) if measure else (text, "")
 
 
 def is_number(text: str, comma: bool) -> bool:

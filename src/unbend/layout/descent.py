@@ -7,7 +7,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
-from unbend.arrays import COPIED, FloatArray, IntArray, map_parts, row_chunks
+from unbend._kernels.parts import COPIED, map_parts
+from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.layout.control import ControlledRepulsion
 from unbend.layout.order import morton_order, renumber
 from unbend.layout.repulsion import Repulsion, box_of

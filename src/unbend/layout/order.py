@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
-from unbend.arrays import COPIED, FloatArray, IntArray, compressed_rows, map_parts, row_chunks
+from unbend._kernels.parts import COPIED, map_parts
+from unbend.arrays import FloatArray, IntArray, compressed_rows, row_chunks
 
 # Bits of a coordinate in Morton order.
 BITS = {1: 30, 2: 16, 3: 10}

@@ -122,21 +122,22 @@ class Repulsion:
         costs = self._costs(points, box)
         return min(costs, key=lambda name: costs[name])
 
-    def adjust(
-        self, points: FloatArray, box: FloatArray | None = None, forces: FloatArray | None = None
-    ) -> bool:
+    def adjust(self, points: FloatArray, box: FloatArray | None = None) -> bool:
         """Refine the mesh, or make it coarser, by its error on some points of this layout.
 
-        `forces` are those of the mesh, where they are known. Returns whether it was refined.
+        Returns whether it was refined.
         """
         before = self.mesh.finer
-        self.measure(points, box, forces)
+        self.measure(points, box)
         return self.mesh.finer > before
 
     def measure(
         self, points: FloatArray, box: FloatArray | None = None, forces: FloatArray | None = None
     ) -> float:
-        """Adjust the mesh, and return the error that it had; infinity where it is not measured."""
+        """Adjust the mesh, and return the error that it had; infinity where it is not measured.
+
+        `forces` are those of the mesh, where they are known.
+        """
         costs = self._costs(points, box)
         if "mesh" not in costs or (min(costs.values()) < costs["mesh"] and not self.mesh.finer):
             return np.inf

@@ -20,8 +20,8 @@ PRICES = (1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 1.0)
 SQUEEZE_STEPS = 40
 # Slack of the initial unfolding, for relative noise up to 0.1.
 SLACK = 0.1
-# Rounds of reweighting.
-REWEIGHTINGS = 3
+# Rounds of reweighting, and at most so many of reflections.
+REWEIGHTINGS, REFLECTIONS = 3, 5
 # Extra initial columns, and the size, relative to the distances, of a random perturbation.
 SPARE, JITTER = 1, 1e-3
 
@@ -73,9 +73,9 @@ def reweight(springs: Springs, found: Layout) -> tuple[Springs, Layout]:
     return springs, found
 
 
-def mirror_sensors(springs: Springs, found: Layout, rounds: int = 5) -> Layout:
+def mirror_sensors(springs: Springs, found: Layout) -> Layout:
     """Reflect single sensors that fit better on the other side of their neighbours."""
-    for _ in range(rounds):
+    for _ in range(REFLECTIONS):
         tried = _other_side(springs, found.positions)
         before = _own(springs, found.positions, found.positions)
         after = _own(springs, tried, found.positions)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unbend._kernels import kernels
-from unbend._kernels.parts import map_in_team
+from unbend._kernels.parts import map_parts
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.neighbors import PointSpace
 from unbend.neighbors.metrics.norms import PNorm
@@ -253,6 +253,6 @@ def mean_pairs(several: Sequence[Pairs], threads: int = 1) -> Pairs:
             total[some] += weights
         np.divide(values[some], total[some], out=values[some], where=total[some] > 0)
 
-    map_in_team(fill, row_chunks(count, 8, CACHED), threads)
+    map_parts(fill, row_chunks(count, 8, CACHED), threads)
     whole = all(pairs.weights is None for pairs in several)
     return Pairs(several[0].n, values, None if whole else total)

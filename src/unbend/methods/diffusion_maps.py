@@ -164,6 +164,7 @@ class DiffusionMaps(KernelEmbedding):
         kw_only=False,
     )
     n_neighbors: Any = inherit(KernelEmbedding, "n_neighbors", default=24)
+    short_circuits: str = inherit(KernelEmbedding, "short_circuits", default="keep")
     metric: Any = affinity_metric()
     denoise: Any = denoise_param()
     spread_landmarks: ClassVar[bool] = False

@@ -46,7 +46,7 @@ class HessianLLE(AlignmentEmbedding):
 
     def _needs(self) -> Needs:
         d = self.n_components
-        return Needs(neighbors=(d + 1) * (d + 2) // 2 - 1)
+        return Needs(neighbors=(d + 1) * (d + 2) // 2 - 1, glued=d)
 
     def _denoising_reluctance(self) -> str | None:
         # On 23 noisy curves of calibration families all was lost: errors of 0.59 to 1 as they are,

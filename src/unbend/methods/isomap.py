@@ -7,7 +7,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
-from unbend.arrays import FloatArray, IntArray, copy_rows
+from unbend._kernels.parts import copy_rows
+from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import Nystrom, Spectrum, column_solver, solve
 from unbend.estimators.denoising_options import denoise_param
 from unbend.estimators.gram import repair_param
@@ -83,7 +84,7 @@ class GeodesicKernel(Kernel):
                 else self._columns.coordinates(gram.mean_squares, weights)
             )
         known = (
-            AllGeodesics.known(self.lengths, self.geodesics, gram.threads, self.directed)
+            AllGeodesics.from_matrix(self.lengths, self.geodesics, gram.threads, self.directed)
             if self.landmarks is None
             else self.geodesics
         )
@@ -120,6 +121,7 @@ class GeodesicEmbedding(KernelEmbedding):
     isometric: ClassVar[bool] = True
     # Memory and time grow with the square of their number.
     most_landmarks: ClassVar[int] = 2000
+    most_compared: ClassVar[int] = 4000
 
     @property
     def geodesics_(self) -> FloatArray:

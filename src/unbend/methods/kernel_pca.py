@@ -5,7 +5,8 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from unbend.arrays import FloatArray, copy_rows, row_chunks
+from unbend._kernels.parts import copy_rows
+from unbend.arrays import FloatArray, row_chunks
 from unbend.eigen import Nystrom
 from unbend.estimators.embedding import threads_param
 from unbend.estimators.gram import ColumnInput, GramEmbedding, GramInput, similarity_columns

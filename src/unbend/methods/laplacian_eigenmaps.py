@@ -38,7 +38,7 @@ from unbend.graphs.laplacian import difference
 from unbend.graphs.weights import Reciprocal, Weight, scale_both_sides, weights_of
 from unbend.neighbors import AffinitySpace, Neighbors, PointSpace, Space
 from unbend.report import Deferred, note, stage
-from unbend.validation.parameters import FUNCTION, NOTHING, Choice, Real, declare, param
+from unbend.validation.parameters import FUNCTION, NOTHING, Choice, Real, declare, inherit, param
 from unbend.validation.random_state import generator
 from unbend.validation.threads import threads
 
@@ -87,6 +87,7 @@ class LaplacianEigenmaps(KernelEmbedding):
     True
     """
 
+    short_circuits: str = inherit(KernelEmbedding, "short_circuits", default="keep")
     weights: Any = param(
         "adjacency",
         Choice("adjacency", "heat"),

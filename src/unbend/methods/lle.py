@@ -5,7 +5,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from scipy.sparse import csr_array
 
-from unbend.arrays import IntArray
+from unbend.arrays import IntArray, compressed_rows
 from unbend.eigen import SpectralProblem
 from unbend.estimators.denoising_options import denoise_param
 from unbend.estimators.kernel import KernelEmbedding, LocalKernel
@@ -38,8 +38,7 @@ def reconstruction_weights(
             values[entries] = barycentric_weights(local, reg, nonnegative)
 
     neighbors.map_blocks(work, AT_ONCE, threads)
-    shape = (neighbors.n, neighbors.n)
-    return csr_array((values, neighbors.indices, neighbors.offsets), shape=shape)
+    return compressed_rows(values, neighbors.indices, neighbors.offsets)
 
 
 def lle_kernel(component: Component, weights: csr_array, reg: float, nullity: int) -> LocalKernel:

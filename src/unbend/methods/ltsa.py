@@ -39,7 +39,7 @@ class LTSA(AlignmentEmbedding):
     complement: ClassVar[bool] = True
 
     def _needs(self) -> Needs:
-        return Needs(neighbors=self.n_components + 1)
+        return Needs(neighbors=self.n_components + 1, glued=self.n_components)
 
     def _bases(self, coordinates: FloatArray | RowBlocks, threads: int) -> FloatArray:
         return affine_bases(coordinates, self.n_components, threads)

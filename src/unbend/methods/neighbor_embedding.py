@@ -45,6 +45,7 @@ from unbend.validation.parameters import (
     Matching,
     Real,
     declare,
+    inherit,
     param,
 )
 from unbend.validation.random_state import generator
@@ -126,6 +127,7 @@ class NeighborEmbedding(NeighborhoodEmbedding):
         help="Uniform affinities over this many neighbours of each row (one number, one per row, "
         "or 'auto') instead of `perplexity`; about 15 is faster for many rows.",
     )
+    short_circuits: str = inherit(NeighborhoodEmbedding, "short_circuits", default="keep")
     perplexity: float = param(
         30.0,
         Real(1, high=MOST_PERPLEXITY),

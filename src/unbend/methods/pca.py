@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.decomposition import PCA as ScikitPCA
 
 from unbend._kernels import kernels
-from unbend._kernels.parts import map_in_team
+from unbend._kernels.parts import map_parts
 from unbend.arrays import BLOCK_ROWS, FloatArray, is_sparse, row_chunks
 from unbend.eigen import fix_signs
 from unbend.estimators.batches import open_batches
@@ -137,12 +137,12 @@ class PCA(LinearEmbedding):
                 note(solver=self.svd_solver)
                 centered, about_mean, total = self._center(rows, mean, d)
                 found = self._axes(centered, d) if total > 0 else _no_axes(d, rows.shape[1])
-                found = self._cut(found)
+                found = self._truncate(found)
                 note(rows=rows.shape[0], columns=rows.shape[1], iterations=found.iterations)
             with stage("coordinates"):
                 extension = Linear(mean, fix_signs(found.axes.T).T)
                 embedding = _place(extension, centered if about_mean else rows, about_mean, workers)
-                found = found.measured(embedding)
+                found = found.with_exact_values(embedding)
         placed = embedding.astype(rows.dtype, copy=False)
         self._keep_axes(report, found, extension, total, rows.shape, placed)
         if about_mean and centered.nbytes <= HELD_BYTES:
@@ -191,7 +191,7 @@ class PCA(LinearEmbedding):
                 factor = rows.factor()
                 total = float(np.square(factor).sum() / (rows.n - 1))
                 found = _axes_of_factor(factor, d) if total > 0 else _no_axes(d, shape[1])
-                found = self._cut(found)
+                found = self._truncate(found)
                 extension = Linear(rows.mean, fix_signs(found.axes.T).T)
         nothing = np.empty((0, len(found.axes)), dtype=rows.dtype)
         self._keep_axes(report, found, extension, total, shape, nothing)
@@ -239,7 +239,7 @@ class PCA(LinearEmbedding):
             )
         return min(shape)
 
-    def _cut(self, found: PrincipalAxes) -> PrincipalAxes:
+    def _truncate(self, found: PrincipalAxes) -> PrincipalAxes:
         """Keep the fewest axes that explain more than the requested share of the variance."""
         if is_integer(self.n_components):
             return found
@@ -260,13 +260,11 @@ class PCA(LinearEmbedding):
             centered, _, total = self._center(rows.toarray(), mean, d)
             return centered, False, total
         workers = threads(self.n_jobs)
-        centered = _difference(rows, mean, workers)
-        squares = _sum_of_squares(centered, workers)
+        centered, squares = _difference(rows, mean, workers)
         far = bool(np.abs(mean).max() > FAR * np.sqrt(squares / centered.size))
         if far:
             # The mean of rows far from the origin is rounded: the rest would pass for a direction.
-            centered = _difference(centered, _mean(centered, workers), workers)
-            squares = _sum_of_squares(centered, workers)
+            centered, squares = _difference(centered, _mean(centered, workers), workers)
         return centered, not far, float(squares / (len(rows) - 1))
 
     def _axes(self, centered: Any, d: int) -> PrincipalAxes:
@@ -324,28 +322,19 @@ def _mean(rows: Any, workers: int) -> FloatArray:
     """Mean of every column."""
     if is_sparse(rows) or _is_small(rows):
         return np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
-    parts = map_in_team(
-        lambda some: rows[some].sum(axis=0, dtype=np.float64), _chunks(rows), workers
-    )
+    parts = map_parts(lambda some: rows[some].sum(axis=0, dtype=np.float64), _chunks(rows), workers)
     return np.asarray(sum(parts) / len(rows))
 
 
-def _difference(rows: FloatArray, mean: FloatArray, workers: int) -> FloatArray:
-    """Rows − mean."""
-    if _is_small(rows):
-        return np.asarray(rows - mean)
+def _difference(rows: FloatArray, mean: FloatArray, workers: int) -> tuple[FloatArray, float]:
+    """Rows − mean, and the sum of their squares, which is read while they are in the cache."""
     result = np.empty(rows.shape, np.result_type(rows, mean))
-    map_in_team(
-        lambda some: np.subtract(rows[some], mean, out=result[some]), _chunks(rows), workers
-    )
-    return result
 
+    def subtract(some: slice) -> float:
+        part = np.subtract(rows[some], mean, out=result[some])
+        return float(np.vdot(part, part))
 
-def _sum_of_squares(rows: FloatArray, workers: int) -> float:
-    if _is_small(rows):
-        return float(np.vdot(rows, rows))
-    parts = map_in_team(lambda some: float(np.vdot(rows[some], rows[some])), _chunks(rows), workers)
-    return sum(parts)
+    return result, sum(map_parts(subtract, _chunks(rows), workers))
 
 
 def _place(extension: Linear, rows: Any, centered: bool, workers: int) -> FloatArray:
@@ -353,7 +342,7 @@ def _place(extension: Linear, rows: Any, centered: bool, workers: int) -> FloatA
     place = extension.place if centered else extension
     if is_sparse(rows) or _is_small(rows):
         return place(rows)
-    return np.concatenate(map_in_team(lambda some: place(rows[some]), _chunks(rows), workers))
+    return np.concatenate(map_parts(lambda some: place(rows[some]), _chunks(rows), workers))
 
 
 def _sparse_variance(rows: Any, mean: FloatArray) -> float:

@@ -18,7 +18,13 @@ from unbend.gram.principal import exact_axes, full_axes
 from unbend.lazy import by_partitions
 from unbend.lowrank.bounds import johnson_lindenstrauss
 from unbend.lowrank.sketch import orthogonalize, random_matrix
-from unbend.recognition import Examples, accept_few, accept_most, hold_out, place_examples
+from unbend.recognition import (
+    Examples,
+    acceptance_threshold,
+    false_acceptance_threshold,
+    hold_out,
+    place_examples,
+)
 from unbend.report import note, recording, stage
 from unbend.validation.parameters import (
     FLAG,
@@ -409,13 +415,15 @@ class SubspaceRecognizer(ClassifierMixin, Model):
             if subspace is None:
                 # Rows that lie in the subspace are at a distance of rounding.
                 rounding = EPS * float(np.linalg.norm(rows, axis=1).max())
-                subspace = accept_most(found.residuals, self.false_rejection, found.groups)
-                within = accept_most(found.within, self.false_rejection, found.groups)
+                subspace = acceptance_threshold(found.residuals, self.false_rejection, found.groups)
+                within = acceptance_threshold(found.within, self.false_rejection, found.groups)
                 subspace, within = max(subspace, rounding), max(within, rounding)
             if example is None and codes.max() > 0:
-                example = accept_few(found.scores, self.false_acceptance, found.groups)
+                example = false_acceptance_threshold(
+                    found.scores, self.false_acceptance, found.groups
+                )
             elif example is None:
-                example = accept_most(found.scores, self.false_rejection, found.groups)
+                example = acceptance_threshold(found.scores, self.false_rejection, found.groups)
         if len(examples.projection.axes) == rows.shape[1]:
             subspace = np.inf
         return float(subspace), within, float(example)

@@ -3,7 +3,6 @@
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from unbend.estimators.kernel import KernelEmbedding, LocalKernel
 from unbend.estimators.neighborhood import Component
@@ -50,16 +49,20 @@ class SupervisedLLE(KernelEmbedding):
     def _kernel(self, component: Component) -> LocalKernel:
         space, neighbors, labels = component.space, component.neighbors, component.labels
         assert labels is not None
-        rows, columns = neighbors.rows, neighbors.indices
-        same = (labels[rows] == labels[columns]) & (labels[rows] >= 0)
+        rows = neighbors.rows
+        own = labels[rows]
+        same = (own >= 0) & (own == labels[neighbors.indices])
         alone = np.bincount(rows[same], minlength=component.n) == 0
-        within = neighbors.select(same | alone[rows])
+        kept = same | alone[rows]
         note(rows_without_class_neighbors=int(alone.sum()), classes=int(labels.max()) + 1)
         everywhere, inside = (
             reconstruction_weights(space, some, self.reg, threads=component.block_threads)
-            for some in (neighbors, within)
+            for some in (neighbors, neighbors.select(kept))
         )
-        weights = csr_array((1.0 - self.t) * everywhere + self.t * inside)
+        everywhere.data *= 1.0 - self.t
+        everywhere.data[kept] += self.t * inside.data
+        # With t = 1 no entry joins two classes.
+        weights = everywhere if self.t < 1 else inside
         # With t = 1 every class has a constant of its own.
         nullity = self.n_components + (max(0, int(labels.max())) if self.t == 1 else 0)
         return lle_kernel(component, weights, self.reg, nullity)

@@ -88,7 +88,6 @@ def stationary_point(
     relaxation: Relaxation,
     coordinates: FloatArray,
     tensions: FloatArray | None = None,
-    max_steps: int = MAX_STEPS,
     threads: int = 1,
 ) -> StationaryPoint:
     """Find a stationary point of ‖Y‖² − Σ φ(stretch) over Y (n, r), from initial coordinates.
@@ -107,7 +106,7 @@ def stationary_point(
     """
     matrix = NewtonMatrix(edges, coordinates.shape[1], threads)
     matrix.reserve()
-    return newton_iteration(edges, Curvature(matrix), relaxation, coordinates, tensions, max_steps)
+    return newton_iteration(edges, Curvature(matrix), relaxation, coordinates, tensions)
 
 
 def newton_iteration(

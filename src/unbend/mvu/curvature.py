@@ -10,7 +10,7 @@ from scipy.sparse import bsr_array, csc_array, csr_array
 from scipy.sparse.linalg import splu
 
 from unbend._kernels import kernels
-from unbend._kernels.parts import map_in_team
+from unbend._kernels.parts import map_parts
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.cached import cached_property
 from unbend.memory import reserve
@@ -264,7 +264,7 @@ class DenseCurvature:
         chunks = row_chunks(len(roots), 8 * size, CHUNK)
         for first in range(0, len(chunks), edges.threads):
             some = chunks[first : first + edges.threads]
-            for part in map_in_team(squares, some, edges.threads):
+            for part in map_parts(squares, some, edges.threads):
                 matrix += part
             ask()
         return matrix

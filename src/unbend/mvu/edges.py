@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from unbend._kernels.parts import map_in_team
+from unbend._kernels.parts import map_parts
 from unbend.arrays import FloatArray, IntArray, row_chunks
 from unbend.cached import cached_property
 from unbend.graphs import components
@@ -175,7 +175,7 @@ class SubspaceEdges:
         def fill(rows: slice) -> None:
             np.subtract(basis[edges.first[rows]], basis[edges.second[rows]], out=vectors[rows])
 
-        map_in_team(fill, row_chunks(edges.m, 8 * basis.shape[1], BLOCK), threads)
+        map_parts(fill, row_chunks(edges.m, 8 * basis.shape[1], BLOCK), threads)
         return cls(vectors, edges.squares, threads)
 
     @property
@@ -194,7 +194,7 @@ class SubspaceEdges:
         def fill(rows: slice) -> None:
             np.matmul(self.vectors[rows], coordinates, out=differences[rows])
 
-        map_in_team(fill, self._blocks, self.threads)
+        map_parts(fill, self._blocks, self.threads)
         return differences
 
     def stretch(self, coordinates: FloatArray) -> FloatArray:
@@ -220,7 +220,7 @@ class SubspaceEdges:
             weights = tensions[rows] / self.squares[rows]
             return np.asarray(self.vectors[rows].T @ (weights[:, None] * others[rows]))
 
-        return np.asarray(sum(map_in_team(product, self._blocks, self.threads)))
+        return np.asarray(sum(map_parts(product, self._blocks, self.threads)))
 
     def center(self, coordinates: FloatArray) -> FloatArray:
         """Return the coordinates: the basis is centred."""

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unbend._kernels import kernels
-from unbend.arrays import BoolArray, FloatArray, IntArray, map_parts
+from unbend._kernels.parts import map_parts
+from unbend.arrays import BoolArray, FloatArray, IntArray
 from unbend.report import step
 
 # Blocks that a thread works on between two calls of the callback.

@@ -94,7 +94,9 @@ class Labels:
         names += [f"{len(self.names) - len(kept)} other classes", MISSING]
         made = [
             Group(
-                _short(name), *_look(number, len(kept)), order[bounds[number] : bounds[number + 1]]
+                _short(name),
+                *_appearance(number, len(kept)),
+                order[bounds[number] : bounds[number + 1]],
             )
             for number, name in enumerate(names)
         ]
@@ -259,7 +261,7 @@ def _natural(name: str) -> tuple[int, float, list[tuple[int, str]]]:
     return (0, number, pieces) if np.isfinite(number) else (1, 0.0, pieces)
 
 
-def _look(number: int, classes: int) -> tuple[str, tuple[str, str]]:
+def _appearance(number: int, classes: int) -> tuple[str, tuple[str, str]]:
     if number >= classes:
         return GREY, MARKERS[0]
     return PALETTE[number % len(PALETTE)], MARKERS[number // EIGHT]

@@ -32,14 +32,14 @@ def add_legend(axes: list[Axes], coloring: Coloring, marks: Any, *, outside: boo
     """
     figure: Any = axes[0].get_figure()
     if isinstance(coloring, Labels) and outside:
-        figure.legend(*_entries(coloring), loc="outside right upper", **_look(coloring))
+        figure.legend(*_entries(coloring), loc="outside right upper", **_style(coloring))
     elif isinstance(coloring, Labels):
-        axes[0].legend(*_entries(coloring), loc="best", **{**_look(coloring), "frameon": True})
+        axes[0].legend(*_entries(coloring), loc="best", **{**_style(coloring), "frameon": True})
     elif isinstance(coloring, Values) and marks is not None:
         _style_bar(figure.colorbar(marks, ax=axes, aspect=30, pad=0.03), coloring)
     elif isinstance(coloring, Chart):
-        look: Any = {"fraction": 0.15, "shrink": 0.3, "aspect": 1, "anchor": (0, 1)}
-        _fill_square(make_axes(axes, location="right", **look)[0], coloring)
+        style: Any = {"fraction": 0.15, "shrink": 0.3, "aspect": 1, "anchor": (0, 1)}
+        _fill_square(make_axes(axes, location="right", **style)[0], coloring)
 
 
 def legend_width(coloring: Coloring, height: float) -> float:
@@ -58,8 +58,8 @@ def add_legend_beside(
     x, y = corner
     width, height = figure.get_size_inches()
     if isinstance(coloring, Labels):
-        look = _look(coloring, _under(y * height))
-        figure.legend(*_entries(coloring), loc="upper left", bbox_to_anchor=corner, **look)
+        style = _style(coloring, _under(y * height))
+        figure.legend(*_entries(coloring), loc="upper left", bbox_to_anchor=corner, **style)
     elif isinstance(coloring, Values) and marks is not None:
         tall = min(3.0 / height, y - 0.1 / height)
         box = figure.add_axes((x + 0.1 / width, y - tall, 0.12 / width, tall))
@@ -86,7 +86,7 @@ def _entries(labels: Labels) -> tuple[list[Line2D], list[str]]:
     return handles, [plain(group.name) for group in groups]
 
 
-def _look(labels: Labels, under: int = COLUMN) -> dict[str, Any]:
+def _style(labels: Labels, under: int = COLUMN) -> dict[str, Any]:
     return {
         "ncols": -(-len(labels.groups()) // under),
         "fontsize": SMALL,

@@ -17,8 +17,8 @@ from unbend.arrays import FloatArray, IntArray
 
 # Points beyond which the renderer draws.
 MOST_PLOTLY = 50_000
-# Colours of a scale, and levels of each channel where every point has a colour of its own.
-SCALE, LEVELS = 256, 16
+# Colours of a scale.
+SCALE = 256
 # Share of the picture that the points fill.
 FILLED = 0.92
 POLICY = (

@@ -10,13 +10,14 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, TypeAlias, final
 
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler, RobustScaler
 
 from unbend.arrays import BoolArray, FloatArray
 from unbend.io.columnar import level_name
+from unbend.io.numerals import OtherUnit
 from unbend.io.terms import Terms, english_stop_words
 from unbend.prepare.columns import Array, Column
 from unbend.prepare.kinds import Inference, parse_dates, parse_number
@@ -30,7 +31,8 @@ MAX_LEVELS = 50
 MAX_TERMS, HELD = 200, 0.1
 OTHER, MISSING = "(other)", "(missing)"
 # Cycles of dates, in seconds.
-CYCLES = {"day": 86_400.0, "week": 7 * 86_400.0, "year": 365.2425 * 86_400.0}
+Cycle: TypeAlias = Literal["day", "week", "year"]
+CYCLES: dict[Cycle, float] = {"day": 86_400.0, "week": 7 * 86_400.0, "year": 365.2425 * 86_400.0}
 # A cycle is used from this many of its periods on, if the dates vary within it.
 PERIODS, VARIES = 1.5, 1e-3
 
@@ -106,12 +108,14 @@ class NumberEncoder(Encoder):
     fill: float
     indicator: bool
     weight: float
+    # Unit of amounts written as text; None in model files that did not keep it.
+    unit: str | None = None
 
     @classmethod
     def fit(cls, column: Column, inference: Inference, scale: str, missing: str) -> "NumberEncoder":
         """Measure location and scale of a column."""
-        levels, decimal = inference.levels, inference.decimal
-        values = _codes(column, levels) if levels else _floats(column, decimal)
+        levels, decimal, unit = inference.levels, inference.decimal, inference.unit
+        values = _codes(column, levels) if levels else _floats(column, decimal, unit)
         absent = np.isnan(values)
         present = values[~absent]
         sizes = np.abs(present[present != 0])
@@ -119,7 +123,9 @@ class NumberEncoder(Encoder):
         center, spread = _scaling(_log(present, log_unit), scale)
         fill = _fill_value(present, missing)
         indicator = missing == "indicator" and bool(absent.any())
-        return cls(column.name, levels, decimal, log_unit, center, spread, fill, indicator, 1.0)
+        return cls(
+            column.name, levels, decimal, log_unit, center, spread, fill, indicator, 1.0, unit
+        )
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -128,7 +134,10 @@ class NumberEncoder(Encoder):
 
     def encode(self, column: Column) -> FloatArray:
         """Impute, take the logarithm, shift and scale."""
-        values = _codes(column, self.levels) if self.levels else _floats(column, self.decimal)
+        if self.levels:
+            values = _codes(column, self.levels)
+        else:
+            values = _floats(column, self.decimal, self.unit)
         absent = np.isnan(values)
         values = np.where(absent, self.fill, values)
         scaled = (_log(values, self.log_unit) - self.center) / self.scale
@@ -158,13 +167,18 @@ def _names(names: Array, absent: BoolArray) -> Array:
     return names
 
 
-def _floats(column: Column, decimal: str) -> FloatArray:
+def _floats(column: Column, decimal: str, unit: str | None) -> FloatArray:
     if column.source != "text":
         return np.asarray(column.values, dtype=np.float64)
     values = np.empty(len(column.values))
     for row, text in enumerate(column.values):
         try:
-            values[row] = parse_number(text, decimal)
+            values[row] = parse_number(text, decimal, unit)
+        except OtherUnit:
+            raise ValueError(
+                f"Column {column.name!r} was in {unit or 'no unit'} in fit and holds {text!r} now. "
+                f"Convert the value{f' to {unit}' if unit else ''}."
+            ) from None
         except ValueError:
             raise ValueError(
                 f"Column {column.name!r} was numeric in fit and holds {text!r} now. Correct the "
@@ -266,7 +280,7 @@ class DateEncoder(Encoder):
 
     name: str
     date_format: str
-    cycles: tuple[str, ...]
+    cycles: tuple[Cycle, ...]
     center: float
     scale: float
     # Radius of the circles: those of one column weigh as much as the elapsed time.

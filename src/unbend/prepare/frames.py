@@ -107,13 +107,13 @@ def describe_preparation(preparation: Prepare, *, identity: bool = False) -> Ite
     kinds = ("category", "ordinal", "date", "terms")
     encoded = [f"{c.name!r} ({c.kind})" for c in used if c.kind in kinds]
     if encoded:
-        yield f"Encoded: {list_some(encoded)}."
+        yield f"Encoded: {abbreviate_list(encoded)}."
     left_out = [f"{c.name!r} ({c.kind})" for c in preparation.columns_ if not c.features]
     if left_out and not identity:
-        yield f"Left out: {list_some(left_out)}."
+        yield f"Left out: {abbreviate_list(left_out)}."
     for problem in preparation.problems_:
         if problem.what in ("Duplicate columns", "Columns to look at"):
-            yield f"{problem.what}: {list_some(problem.columns)} [{problem.option}]."
+            yield f"{problem.what}: {abbreviate_list(problem.columns)} [{problem.option}]."
 
 
 def describe_gaps(preparation: Prepare, dropped: int) -> Iterator[str]:
@@ -130,7 +130,7 @@ def describe_gaps(preparation: Prepare, dropped: int) -> Iterator[str]:
         for column in gaps:
             way = _imputation(preparation, column.kind)
             ways.setdefault(way, []).append(f"{column.name!r} ({column.missing})")
-        listed = "; by ".join(f"{way}: {list_some(names)}" for way, names in ways.items())
+        listed = "; by ".join(f"{way}: {abbreviate_list(names)}" for way, names in ways.items())
         yield f"Imputed by {listed}."
 
 
@@ -143,7 +143,7 @@ def _imputation(preparation: Prepare, kind: str) -> str:
     return {"most_frequent": "most frequent value"}.get(way, way)
 
 
-def list_some(names: Sequence[str]) -> str:
+def abbreviate_list(names: Sequence[str]) -> str:
     """Return the first names for a sentence, and how many more there are."""
     shown = ", ".join(names[:MOST_NAMES])
     return shown if len(names) <= MOST_NAMES else f"{shown} and {len(names) - MOST_NAMES} more"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbend.io.columnar import level_name
-from unbend.io.numerals import find_decimal_mark, parse_amount
+from unbend.io.numerals import find_decimal_mark, is_currency_or_rate, parse_amount
 from unbend.prepare.columns import Array, Column
 
 Kind: TypeAlias = Literal[
@@ -74,6 +74,7 @@ ISO = "ISO 8601"
 DIGIT, MARK = re.compile(r"\d"), re.compile(r"[-./: ]")
 PLAIN_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?")
 ISO_START = re.compile(r"\d{4}-\d{2}")
+CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?")
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ class Inference:
     decimal : str
         Decimal mark of amounts written as text with a unit or grouped digits; empty for plain
         numbers.
+    unit : str
+        Unit of amounts written as text, or empty.
 
     Examples
     --------
@@ -111,6 +114,7 @@ class Inference:
     levels: tuple[str, ...] = ()
     date_format: str = ""
     decimal: str = ""
+    unit: str = ""
 
 
 def infer_kind(column: Column) -> Inference:
@@ -168,19 +172,17 @@ def override(column: Column, kind: str) -> Inference:
                 f"kinds[{column.name!r}]='date' is not possible: its values are not dates in a "
                 "known format. Convert the column to dates first."
             )
-    decimal = ""
+    decimal, unit = "", ""
     if kind == "numeric" and column.source in ("text", "date"):
         amounts = find_amounts(column.present) if column.source == "text" else None
         if amounts is None:
             raise ValueError(
                 f"kinds[{column.name!r}]='numeric' is not possible: {str(column.present[0])!r} is "
-                "not a number. Use 'category' or 'ordinal', or remove units from the values: only "
-                "% and currencies are recognised."
+                "not a number, or units differ. Use 'category' or 'ordinal', or write all values "
+                "in one unit."
             )
-        decimal = amounts[0]
-    return Inference(
-        chosen, "as requested", levels=levels, date_format=date_format, decimal=decimal
-    )
+        decimal, unit = amounts
+    return Inference(chosen, "as requested", "", levels, date_format, decimal, unit)
 
 
 def _sorted_levels(column: Column) -> tuple[str, ...]:
@@ -270,16 +272,24 @@ def _of_text(column: Column, values: Array) -> Inference:
     unique, n = sorted(counts), len(values)
     if (pair := _boolean_levels(unique)) is not None:
         return Inference("boolean", f"two words, {pair[0]} and {pair[1]}", levels=pair)
-    if (amounts := find_amounts(unique)) is not None:
+    amounts = find_amounts(unique)
+    if amounts is not None and not _numbers_rows(column.name, values, *amounts):
         decimal, unit = amounts
         reason = f"numbers in {unit}" if unit else "numbers written as text"
-        return Inference("numeric", reason, decimal=decimal)
+        return Inference("numeric", reason, decimal=decimal, unit=unit)
     if formats := _date_formats(unique):
         remark = f"also matches {formats[1]}" if len(formats) > 1 else ""
         return Inference("date", f"text in the format {formats[0]}", remark, date_format=formats[0])
     if (scale := _scale_of(unique)) is not None:
         return Inference("ordinal", "words of a known scale", levels=scale)
     return _of_words(column.name, counts, n)
+
+
+def _numbers_rows(name: str, values: Array, decimal: str, unit: str) -> bool:
+    """Whether numbers with a letter, as 1A, 2A, 3A, identify rows."""
+    if not unit or is_currency_or_rate(unit):
+        return False
+    return _of_numbers(name, np.array([parse_amount(v, decimal) for v in values])).kind == "id"
 
 
 def _of_words(name: str, counts: Counter[str], n: int) -> Inference:
@@ -298,12 +308,15 @@ def _of_words(name: str, counts: Counter[str], n: int) -> Inference:
 
 def _remark_numbers(counts: Counter[str], n: int) -> str:
     """Remark numbers that a few words, or several units, keep from being read as numbers."""
+    if all(CLOCK.fullmatch(text.strip()) for text in counts):
+        return "holds times: write them as numbers, for example of hours"
     words = [text for text in counts if find_amounts([text]) is None]
     if 2 * sum(counts[text] for text in words) >= n:
         return ""
     if words:
         return f"holds numbers and words, such as {min(words)!r}: leave the cells of words empty"
-    return "holds numbers in several units or formats: write all in one"
+    # A few numbers with a letter, as 1a and 2b, are codes.
+    return "holds numbers in several units or formats: write all in one" * (len(counts) > CODES)
 
 
 def _boolean_levels(unique: Sequence[str]) -> tuple[str, str] | None:
@@ -339,11 +352,11 @@ def find_amounts(values: Array | Sequence[str]) -> tuple[str, str] | None:
     return ("", "") if all(map(np.isfinite, parsed)) else None
 
 
-def parse_number(text: str | None, decimal: str) -> float:
-    """Parse a number written as text, NaN where missing."""
+def parse_number(text: str | None, decimal: str, unit: str | None = None) -> float:
+    """Parse a number written as text, in the given unit if it has one, NaN where missing."""
     if text is None:
         return np.nan
-    return parse_amount(text, decimal) if decimal else float(text)
+    return parse_amount(text, decimal, unit) if decimal else float(text)
 
 
 def _date_formats(values: Array | Sequence[str]) -> tuple[str, ...]:

@@ -51,13 +51,11 @@ def check_points(name: str, values: ArrayLike, min_rows: int = 1) -> FloatArray:
     return np.ascontiguousarray(check_rows(values, name, min_rows=min_rows), dtype=np.float64)
 
 
-def check_pair(
-    name: str, values: ArrayLike, embedding: ArrayLike, min_rows: int = 2
-) -> tuple[FloatArray, FloatArray]:
+def check_pair(name: str, values: ArrayLike, embedding: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return two arrays of the same number of rows."""
     first, second = (
-        check_points(name, values, min_rows),
-        check_points("embedding", embedding, min_rows),
+        check_points(name, values, min_rows=2),
+        check_points("embedding", embedding, min_rows=2),
     )
     check_same_rows(**{name: first, "embedding": second})
     return first, second

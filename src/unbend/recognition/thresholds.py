@@ -46,7 +46,7 @@ def hold_out(
     return HeldOut(residuals, within, scores, count)
 
 
-def accept_few(values: FloatArray, rate: float, groups: int) -> float:
+def false_acceptance_threshold(values: FloatArray, rate: float, groups: int) -> float:
     """Threshold below which a share `rate` of new values falls, at most, in the mean.
 
     Below the r-th smallest of n independent values fall r/(n + 1) of all, so the quantile of the
@@ -63,7 +63,7 @@ def accept_few(values: FloatArray, rate: float, groups: int) -> float:
     return _quantile(values, rate, groups)
 
 
-def accept_most(values: FloatArray, rate: float, groups: int) -> float:
+def acceptance_threshold(values: FloatArray, rate: float, groups: int) -> float:
     """Threshold above which a share `rate` of new values lies; the largest value, of few groups."""
     return _quantile(values, 1 - rate, groups)
 

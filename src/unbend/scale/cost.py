@@ -1,7 +1,6 @@
 """What a fit or a transform of many rows costs, before machines are rented."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from unbend.validation.scalars import check_choice, check_integer
 
@@ -152,13 +151,3 @@ def _seconds(step: str, rows: int, columns: int, sample: int, k: int) -> tuple[f
         read = 4 * 8 * MEAN_BASIS + k * SYMMETRIC * EDGE_BYTES
         return search + PRODUCTS * rows * read * PER_BASIS_BYTE, 0.0
     return search, rows * k * PER_EDGE if step == "graph" else 0.0
-
-
-def format_costs(costs: dict[Any, Cost]) -> list[str]:
-    """Return the lines of a table in Markdown, one for each named cost."""
-    head = "| what | CPU hours | hours | GB a worker | GB of the largest | read, GB |"
-    lines = [head, "|---|---|---|---|---|---|"]
-    for name, cost in costs.items():
-        values = (cost.cpu_hours, cost.hours, cost.worker_gb, cost.largest_gb, cost.read_gb)
-        lines.append(f"| {name} | " + " | ".join(f"{value:.2g}" for value in values) + " |")
-    return lines

@@ -20,8 +20,8 @@ from unbend.scale.blocks import sample_numbers
 from unbend.scale.collections import LazyRows, open_rows, take_labels
 from unbend.scale.columns import LazyColumns
 from unbend.scale.graphs import RemoteModel, fit_graph
-from unbend.scale.held_out import Agreement, compare_halves, preserved_share
 from unbend.scale.mapping import map_rows
+from unbend.scale.representativeness import Agreement, compare_halves, preserved_share
 from unbend.scale.spectral import BlockModel
 from unbend.validation.parameters import (
     NOTHING,

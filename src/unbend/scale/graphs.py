@@ -19,7 +19,7 @@ from unbend.scale.collections import LazyRows
 from unbend.scale.neighbors import find_neighbors, open_metric
 from unbend.scale.spectral import BlockModel, fit_blocks
 from unbend.scale.workers import (
-    check_kept,
+    check_reachable,
     compute_all,
     current_client,
     fetch_result,
@@ -46,7 +46,7 @@ class RemoteModel:
 
     def collect(self, name: str, rows: LazyRows) -> da.Array:
         """Return a fitted attribute of all rows, lazily, in the partitions of the collection."""
-        check_kept(self.model)
+        check_reachable(self.model)
         shape, dtype = getattr(self.header, name).shape[1:], getattr(self.header, name).dtype
         blocks = [
             da.from_delayed(

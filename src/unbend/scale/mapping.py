@@ -15,7 +15,7 @@ from unbend.scale.collections import (
     naming_partition,
     open_collection,
 )
-from unbend.scale.workers import check_kept, ship
+from unbend.scale.workers import check_reachable, ship
 
 # Methods that return one number for each row.
 ONE_COLUMN = ("predict", "outlyingness", "subspace_distances", "score_samples")
@@ -56,7 +56,7 @@ def map_rows(model: Any, method: str, X: Any, **options: Any) -> Any:
     shipped: Any = None
     if hasattr(model, "header"):
         model, shipped = model.header, model.model
-        check_kept(shipped)
+        check_reachable(shipped)
     check_is_fitted(model)
     collection = open_collection(X)
     unknown = sorted(set(options) - {"return_outlyingness"})

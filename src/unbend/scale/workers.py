@@ -100,7 +100,7 @@ def keep_on_workers(tasks: list[Any], *instead_of: list[Any]) -> list[Any]:
     return futures
 
 
-def check_kept(kept: Any) -> None:
+def check_reachable(kept: Any) -> None:
     """Refuse a result whose cluster is gone, instead of a graph that lacks a task."""
     from distributed import Future
 
@@ -113,6 +113,6 @@ def check_kept(kept: Any) -> None:
 
 def fetch_result(kept: Any) -> Any:
     """Return a result that was kept on the workers."""
-    check_kept(kept)
+    check_reachable(kept)
     client = current_client()
     return kept.compute() if client is None else client.gather(kept)

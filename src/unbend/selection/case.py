@@ -9,7 +9,7 @@ from unbend.cached import cached_property
 from unbend.methods.neighbor_embedding import MOST_COMPONENTS, NEIGHBORS_PER_PERPLEXITY
 from unbend.neighbors import MetricName
 from unbend.selection.findings import PICTURE, Findings, share_outside
-from unbend.selection.format import counted
+from unbend.selection.format import pluralize
 from unbend.selection.inputs import make_method
 from unbend.selection.trials import chart_parameters
 
@@ -99,7 +99,7 @@ class Case:
         return self.found.n <= MANY and self.found.kind != "graph"
 
     @property
-    def held(self) -> float:
+    def explained(self) -> float:
         """Share of the variance that as many principal components hold."""
         return 1 - share_outside(self.found.variances, self.coordinates)
 
@@ -107,7 +107,7 @@ class Case:
         """Describe the data, their dimension, and how many coordinates are used and why."""
         found, m = self.found, self.coordinates
         rows = {
-            "points": f"{found.n} rows, {counted(found.columns, 'feature')}",
+            "points": f"{found.n} rows, {pluralize(found.columns, 'feature')}",
             "distances": f"distances between {found.n} rows",
             "graph": f"graph of {found.n} vertices",
         }[found.kind]
@@ -115,7 +115,7 @@ class Case:
         text = f"{rows}, intrinsic dimension {found.verdict}{closed}: "
         if self.purpose == "clusters" and self.asked is None:
             return text + (f"{found.count} clusters" if found.clustered else "no clusters")
-        return text + f"{counted(m, 'coordinate')}{self._reason_for_number()}"
+        return text + f"{pluralize(m, 'coordinate')}{self._reason_for_number()}"
 
     def _reason_for_number(self) -> str:
         found = self.found
@@ -124,7 +124,7 @@ class Case:
         if self.purpose == "picture":
             return " for a picture"
         if not found.determined:
-            held = f"which hold {self.held:.0%} of the variance"
+            held = f"which hold {self.explained:.0%} of the variance"
             return f", {held if self.purpose == 'features' else 'the median of the rules'}"
         return ", since closed data need one more than they have dimensions" * found.closed
 
@@ -157,14 +157,14 @@ class Case:
         few = {} if most >= PERPLEXITY else {"perplexity": float(max(most, 2))}
         return self.make("NeighborEmbedding", **few)
 
-    def denoised(self) -> Any:
+    def denoise(self) -> Any:
         """Make LTSA on the surface that patches show; None for other data than points."""
         if self.found.kind != "points" or self.metric != "euclidean":
             return None
         return self.make("LTSA", n_neighbors="auto", denoise="auto")
 
     @property
-    def tried(self) -> str | None:
+    def best_chart(self) -> str | None:
         """The best of the charts that were tried, if they have as many coordinates."""
         return self.found.chart if self.coordinates == self.found.dimension else None
 

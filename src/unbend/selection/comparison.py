@@ -23,9 +23,9 @@ from unbend.selection.dimensions import DimensionChoice, vote_on_dimension
 from unbend.selection.format import (
     HEADS,
     WIDTH,
-    counted,
     figures,
-    measured,
+    measure_names,
+    pluralize,
     reasons,
     remarks,
     table,
@@ -151,7 +151,7 @@ class Comparison:
         """The intrinsic dimension, and in how many coordinates methods were compared."""
         verdict = "not determined" if self.dimension is None else self.dimension.verdict
         m = self.n_components
-        return f"intrinsic dimension {verdict}, compared in {counted(m, 'coordinate')}"
+        return f"intrinsic dimension {verdict}, compared in {pluralize(m, 'coordinate')}"
 
     def notes(self) -> list[str]:
         """Return sentences about all trials: scaling, and whether none is of use."""
@@ -178,7 +178,7 @@ class Comparison:
         return "\n".join([*lines, table(self.trials)])
 
     def _repr_html_(self) -> str:
-        names = measured(self.trials)
+        names = measure_names(self.trials)
         heads = ("method", *(HEADS[name][1] for name in names), "mean rank", "seconds", "remarks")
         rows = [
             (trial.title, *figures(trial, names), "; ".join(remarks(trial)))

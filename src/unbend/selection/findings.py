@@ -351,7 +351,7 @@ def _neighbors(data: Data, d: int, k: int) -> int:
     if data.kind == "graph":
         return k
     space = data.complete
-    return choose_number(space.take(space.distinct()[0]), d).n_neighbors
+    return choose_number(space.take(space.distinct()[0]), d, glued=d).n_neighbors
 
 
 def _surface(sample: Sample, d: int) -> dict[str, Any]:

@@ -43,12 +43,12 @@ HEADS = {
 }
 
 
-def counted(number: int, noun: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     """Say how many of something there are.
 
     Examples
     --------
-    >>> counted(1, "dimension"), counted(2, "dimension")
+    >>> pluralize(1, "dimension"), pluralize(2, "dimension")
     ('1 dimension', '2 dimensions')
     """
     return f"{number} {noun}" + ("" if number == 1 else "s")
@@ -99,7 +99,7 @@ def reasons(measures: Sequence[Mapping[str, float]]) -> list[str]:
     return ["; ".join(words) or "good by all measures, best by none" for words in found]
 
 
-def measured(trials: Sequence[Any]) -> list[str]:
+def measure_names(trials: Sequence[Any]) -> list[str]:
     """Return the names of the measures of trials, in order."""
     return [name for name in HEADS if any(name in trial.measures for trial in trials)]
 
@@ -128,7 +128,7 @@ def table(trials: Sequence[Any]) -> str:
 
     Titles that leave no room for the numbers stand above them.
     """
-    names = measured(trials)
+    names = measure_names(trials)
     heads = [*(HEADS[name][0] for name in names), "rank", "seconds"]
     wide = [max(5, len(head)) for head in heads]
     size = sum(wide) + len(wide)

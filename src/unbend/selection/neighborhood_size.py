@@ -176,6 +176,7 @@ def _by_spectra(estimator: Any, points: FloatArray, d: int) -> NeighborsChoice:
         needs.neighbors + 1,
         mutual=needs.mutual or (own and estimator.mutual),
         measured=not needs.sparse,
+        glued=needs.glued,
     )
     k, sizes = found.n_neighbors, found.sizes
     reasons = [] if sizes is None else [sizes.reason()]

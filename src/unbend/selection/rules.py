@@ -7,7 +7,7 @@ from typing import Any
 from unbend.methods.neighbor_embedding import MOST_COMPONENTS
 from unbend.selection.case import Case, Purpose
 from unbend.selection.findings import FLAT
-from unbend.selection.format import counted
+from unbend.selection.format import pluralize
 
 # Share of the variance outside a plane that is rounding.
 EXACT = 1e-9
@@ -75,7 +75,8 @@ def _unexplained(case: Case, m: int | None = None) -> str:
     m = min(m or case.coordinates, len(residuals))
     percent = 100 * residuals[m - 1]
     share = f"{percent:.2g}%" if percent >= SHOWN else f"less than {SHOWN}%"
-    return f"{counted(m, 'coordinate')} leave{'s' * (m == 1)} {share} of the geodesics unexplained"
+    coordinates = pluralize(m, "coordinate")
+    return f"{coordinates} leave{'s' * (m == 1)} {share} of the geodesics unexplained"
 
 
 def _why_steady(case: Case) -> str:
@@ -98,13 +99,14 @@ def _describe_charts(case: Case) -> str:
     errors = [f"{tried[name].error:.2g} ({name})" for name in order]
     if tried[order[0]].error > UNLIKE:
         return (
-            f"{case.tried} is a guess: every chart that was tried differs from the one that keeps "
-            f"lengths best by at least {tried[order[0]].error:.2g} of its spread; check its picture"
+            f"{case.best_chart} is a guess: every chart that was tried differs from the one that "
+            f"keeps lengths best by at least {tried[order[0]].error:.2g} of its spread; check its "
+            "picture"
         )
-    nearest = "best" if case.tried == order[0] else f"about as well as {order[0]}"
+    nearest = "best" if case.best_chart == order[0] else f"about as well as {order[0]}"
     return (
-        f"{case.tried} lays some rows out {nearest}: charts differ from the one that keeps lengths "
-        f"best by {', '.join(errors)} of their spread"
+        f"{case.best_chart} lays some rows out {nearest}: charts differ from the one that keeps "
+        f"lengths best by {', '.join(errors)} of their spread"
     )
 
 
@@ -136,9 +138,9 @@ RULES = (
     ),
     Rule(
         ("picture",),
-        lambda case: case.lossy and case.held > 1 - FLAT,
+        lambda case: case.lossy and case.explained > 1 - FLAT,
         lambda case: case.first("PCA", "ClassicalMDS", "Isomap"),
-        lambda case: f"{case.held:.0%} of the variance lies in a plane: a linear map shows it",
+        lambda case: f"{case.explained:.0%} of the variance lies in a plane: a linear map shows it",
         lambda case: (case.make("MetricMDS"), case.make("Isomap")),
     ),
     Rule(
@@ -195,7 +197,7 @@ RULES = (
         ("chart",),
         lambda case: (
             case.found.determined
-            and case.tried is not None
+            and case.best_chart is not None
             and not case.found.closed
             and case.found.folded
             and case.found.steady_chart is not None
@@ -211,9 +213,9 @@ RULES = (
     Rule(
         ("chart",),
         lambda case: (
-            case.tried is not None and not case.found.closed and case.found.outside > EXACT
+            case.best_chart is not None and not case.found.closed and case.found.outside > EXACT
         ),
-        lambda case: case.make_chart(case.tried or ""),
+        lambda case: case.make_chart(case.best_chart or ""),
         lambda case: _describe_charts(case),
         lambda case: case.other_charts(),
     ),
@@ -223,7 +225,7 @@ RULES = (
         lambda case: case.first("PCA", "ClassicalMDS"),
         lambda case: (
             f"{case.found.outside:.1%} of the variance lies outside a plane of "
-            f"{counted(case.found.dimension, 'dimension')}: the data are flat"
+            f"{pluralize(case.found.dimension, 'dimension')}: the data are flat"
         ),
         lambda case: (case.make("Isomap"),),
     ),
@@ -232,8 +234,8 @@ RULES = (
         lambda case: not case.found.determined or case.found.clustered,
         lambda case: case.first("PCA", "ClassicalMDS", "Isomap"),
         lambda case: (
-            f"{case.held:.0%} of the variance in {counted(case.coordinates, 'linear feature')}, "
-            "and new samples are mapped exactly"
+            f"{case.explained:.0%} of the variance in "
+            f"{pluralize(case.coordinates, 'linear feature')}, and new samples are mapped exactly"
         ),
         lambda case: (case.make("Isomap"), case.make("DiffusionMaps")),
     ),
@@ -250,12 +252,12 @@ RULES = (
     ),
     Rule(
         ("chart",),
-        lambda case: case.found.surface and case.found.determined and case.denoised() is not None,
-        lambda case: case.denoised(),
+        lambda case: case.found.surface and case.found.determined and case.denoise() is not None,
+        lambda case: case.denoise(),
         lambda case: (
-            f"patches show a surface of {counted(case.found.dimension, 'dimension')} with noise of "
-            f"{case.found.noise:.2g} a column: LTSA fits landmarks on it where noise is wide, and "
-            "tolerates holes"
+            f"patches show a surface of {pluralize(case.found.dimension, 'dimension')} with noise "
+            f"of {case.found.noise:.2g} a column: LTSA fits landmarks on it where noise is wide, "
+            "and tolerates holes"
         ),
         lambda case: (case.hessian_lle(), case.make("Isomap")),
     ),
@@ -264,7 +266,7 @@ RULES = (
         lambda case: case.hidden and case.make("PCA") is not None,
         lambda case: case.make("PCA"),
         lambda case: (
-            f"no patches show a surface of {counted(case.found.dimension, 'dimension')}: noise "
+            f"no patches show a surface of {pluralize(case.found.dimension, 'dimension')}: noise "
             "hides what is bent, and a linear map averages over all rows"
         ),
         lambda case: (case.make("Isomap"), case.make("LaplacianEigenmaps")),
@@ -275,9 +277,9 @@ RULES = (
             case.found.noisy
             and case.found.surface
             and case.coordinates == case.found.low == case.found.high
-            and case.denoised() is not None
+            and case.denoise() is not None
         ),
-        lambda case: case.denoised(),
+        lambda case: case.denoise(),
         lambda case: (
             f"noise hides a coordinate from local methods ({case.found.hidden:.1f} times what they "
             "can bear), but patches show the surface: landmarks on it are fitted"
@@ -337,7 +339,7 @@ RULES = (
         lambda case: case.make("Isomap"),
         lambda case: (
             f"{_unexplained(case)}: Isomap keeps lengths, where coordinates of local methods "
-            f"beyond {counted(case.found.high, 'dimension')} would follow the curvature"
+            f"beyond {pluralize(case.found.high, 'dimension')} would follow the curvature"
         ),
         lambda case: (case.make("MetricMDS") if case.small else None, case.make("PCA")),
     ),

@@ -192,8 +192,8 @@ def _remarks(case: Case, method: Any, why: str) -> list[str]:
     remarks = []
     if case.lossy and case.purpose != "clusters":
         remarks.append(
-            f"the best {m} linear coordinates lose {1 - case.held:.0%} of the variance, those of "
-            f"Isomap leave {found.residuals[m - 1]:.0%} of the geodesics unexplained"
+            f"the best {m} linear coordinates lose {1 - case.explained:.0%} of the variance, those "
+            f"of Isomap leave {found.residuals[m - 1]:.0%} of the geodesics unexplained"
         )
     if found.clustered and "clusters" not in why:
         remarks.append(f"{describe_clusters(case)}: for_='clusters' separates them")

@@ -299,18 +299,18 @@ def chart_error(reference: FloatArray, chart: FloatArray) -> float:
     """
     if not np.isfinite(chart).all():
         return np.inf
-    rest = np.abs(_rest(reference, chart))
+    rest = np.abs(_affine_residual(reference, chart))
     usual = np.maximum(np.median(rest, axis=0), np.finfo(float).tiny)
     kept = (rest <= MISPLACED * usual).all(axis=1)
     reference, chart = reference[kept], chart[kept]
     centered = reference - reference.mean(axis=0)
     axes = np.linalg.svd(centered, full_matrices=False)[2].T
     spread = np.square(centered @ axes).mean(axis=0)
-    left = np.square(_rest(reference, chart) @ axes).mean(axis=0)
+    left = np.square(_affine_residual(reference, chart) @ axes).mean(axis=0)
     return float(np.sqrt(np.max(left / np.maximum(spread, np.finfo(float).tiny))))
 
 
-def _rest(values: FloatArray, chart: FloatArray) -> FloatArray:
+def _affine_residual(values: FloatArray, chart: FloatArray) -> FloatArray:
     """Return what the best affine map of a chart leaves of some values."""
     functions = np.column_stack((np.ones(len(chart)), chart))
     return np.asarray(values - functions @ np.linalg.lstsq(functions, values, rcond=None)[0])

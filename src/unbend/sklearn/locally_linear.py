@@ -45,6 +45,8 @@ class LocallyLinearEmbedding(ScikitLLE):
             "eigen_solver": "dense" if self.eigen_solver == "dense" else "auto",
             "random_state": check_random_state(self.random_state),
             "n_jobs": self.n_jobs,
+            # The class has no parameter that a warning could name.
+            "short_circuits": "keep",
         }
         if self.method == "standard":
             method: Any = LLE(reg=self.reg, **shared)

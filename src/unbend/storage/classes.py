@@ -65,7 +65,7 @@ _WHERE = {
     "Reciprocal": "graphs.weights",
     "Report": "report",
     "Ridge": "preimage",
-    "Rule": "extension.rule",
+    "Rule": "extension.extension",
     "ScaledExtension": "mds.placement",
     "ShiftInvert": "eigen.shift_invert",
     "Similarities": "gram.kernels",

@@ -99,7 +99,7 @@ class Encoder:
         if id(value) not in self._numbers:
             entry = self.estimator(value) if is_estimator(value) else self._fields(value)
             self.objects.append(entry)
-            self._hold(value, len(self.objects) - 1)
+            self._register(value, len(self.objects) - 1)
         return {"object": self._numbers[id(value)]}
 
     def _fields(self, value: Any) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class Encoder:
         single = self._single and array.dtype == np.float64
         if id(array) not in self._numbers:
             self.arrays.append(_round_to_single(array, where) if single else array)
-            self._hold(array, len(self.arrays) - 1)
+            self._register(array, len(self.arrays) - 1)
         return {"single" if single else "array": self._numbers[id(array)]}
 
     def _sparse(self, matrix: Any, where: str) -> Any:
@@ -126,7 +126,7 @@ class Encoder:
         parts = (self._array(part, where) for part in (rows.data, rows.indices, rows.indptr))
         return {"csr": [*parts, list(map(int, rows.shape))]}
 
-    def _hold(self, value: object, number: int) -> None:
+    def _register(self, value: object, number: int) -> None:
         self._numbers[id(value)] = number
         self._held.append(value)
 

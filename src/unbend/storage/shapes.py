@@ -270,6 +270,7 @@ RULES: dict[str, Callable[[Any], bool]] = {
         and indices_below(v.inverse, v.space.n)
     ),
     "Neighbors": _neighbors,
+    "NumberEncoder": lambda v: v.decimal in ("", ".", ","),
     "Nystrom": _nystrom,
     "Pairs": _pairs,
     "Piece": lambda v: v.rows.ndim == 1 and v.offset.ndim == 1,

@@ -61,12 +61,12 @@ def check_rows(
     ...
     ValueError: X contains NaN (first in row 1, column 1). Drop or impute those rows.
     """
-    return measured_rows(
+    return check_and_measure_rows(
         X, name, min_rows=min_rows, sparse=sparse, missing=missing, new=new, scale=scale
     )[0]
 
 
-def measured_rows(
+def check_and_measure_rows(
     X: Any,
     name: str = "X",
     *,
@@ -184,11 +184,11 @@ def check_shape(rows: Any, name: str = "X", min_rows: int = 1) -> None:
         )
 
 
-def check_distinct(n: int, min_rows: int, name: str = "X") -> None:
+def check_distinct(n: int, min_rows: int) -> None:
     """Refuse too few rows that differ from each other."""
     if n < min_rows:
         raise ValueError(
-            f"{name} has {n} distinct sample(s) while a minimum of {min_rows} is required. Pass "
+            f"X has {n} distinct sample(s) while a minimum of {min_rows} is required. Pass "
             "more rows."
         )
 

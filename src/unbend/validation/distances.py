@@ -38,7 +38,7 @@ def check_distances(
     check_diagonal(distances.diagonal(), largest_entry(distances), distances.dtype, remedy)
 
 
-def refuse_distances(points: FloatArray, name: str = "X") -> None:
+def refuse_distances(points: FloatArray) -> None:
     """Refuse points that look like distances: square and symmetric with a zero diagonal.
 
     Examples
@@ -51,7 +51,7 @@ metric='precomputed' if it holds distances, or metric='euclidean' if its rows ar
     """
     if is_distances(points):
         raise ValueError(
-            f"{name} is square and symmetric with a zero diagonal, as distances are. Pass "
+            "X is square and symmetric with a zero diagonal, as distances are. Pass "
             "metric='precomputed' if it holds distances, or metric='euclidean' if its rows are "
             "points."
         )

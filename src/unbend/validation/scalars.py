@@ -108,11 +108,10 @@ def check_integer(
     return int(value)
 
 
-def check_neighbors(
-    value: Any, n: int, *, low: int = 1, high: int | None = None, name: str = "n_neighbors"
-) -> int:
+def check_neighbors(value: Any, n: int, *, low: int = 1, high: int | None = None) -> int:
     """Return a number of neighbours among n samples, n − 1 at most unless `high` says fewer."""
-    return check_integer(name, value, low, n - 1 if high is None else high, f"with {n} samples")
+    most = n - 1 if high is None else high
+    return check_integer("n_neighbors", value, low, most, f"with {n} samples")
 
 
 def check_count(k: Any, most: int) -> int:

@@ -68,7 +68,7 @@ def _open_file(path: str, folder: str) -> dict[str, Any]:
     names = list(reader.names)
     if reader.tabular:
         (frame,) = reader.frames(Roles(None, None, ()).resolve(reader.names, reader.where), None)
-        return _describe_frame(frame, Path(folder), tabular=True)
+        return _describe_frame(frame, Path(folder))
     (table,) = reader.tables(Roles(None, None, ()).resolve(reader.names, reader.where), None)
     values = np.asarray(table.values, dtype=np.float64)
     StoredTable(Path(folder)).write(np.ascontiguousarray(values.T), {})
@@ -84,7 +84,7 @@ def _open_file(path: str, folder: str) -> dict[str, Any]:
     }
 
 
-def _describe_frame(frame: Frame, folder: Path, *, tabular: bool) -> dict[str, Any]:
+def _describe_frame(frame: Frame, folder: Path) -> dict[str, Any]:
     # Every gap is described and none is refused here: what to do about them is asked on the page.
     prepare = Prepare("auto", missing="median", categories="onehot", kinds=None, weights=None)
     try:
@@ -99,7 +99,7 @@ def _describe_frame(frame: Frame, folder: Path, *, tabular: bool) -> dict[str, A
     described = describe_frame(frame, prepare)
     return {
         "rows": len(frame),
-        "tabular": tabular,
+        "tabular": True,
         "columns": [
             _column_facts(column, kinds, reasons[column.name], levels.get(place, []))
             for place, column in enumerate(described)

@@ -83,6 +83,7 @@ from unbend._kernels.reference.sparse_graphs import (
     components,
     edge_blocks,
     factor,
+    glue_blocks,
     merge_directions,
     place_by_paths,
     scaled_difference,
@@ -91,6 +92,7 @@ from unbend._kernels.reference.sparse_graphs import (
     squared_products,
 )
 from unbend._kernels.reference.stress import monotone_stress, stress
+from unbend._kernels.reference.tangent_planes import tangent_sines
 from unbend._kernels.reference.team import Team, ask_with, run_parts
 
 __all__ = [
@@ -125,6 +127,7 @@ __all__ = [
     "gather_forces",
     "gathered_bases",
     "gaussians",
+    "glue_blocks",
     "gram",
     "hash_neighbors",
     "hash_rows",
@@ -171,6 +174,7 @@ __all__ = [
     "stress",
     "sum_weights",
     "symmetric_eigenpairs",
+    "tangent_sines",
     "thin_products",
     "transpose",
     "turn_rows",

@@ -1,6 +1,8 @@
 """Sparse graphs: symmetrisation, components, spanning trees, shortest paths, Cholesky factors."""
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import coo_array, csc_array, csr_array, eye_array
@@ -58,6 +60,37 @@ def components(row: IntArray, column: IntArray, labels: IntArray) -> None:
     _, found = connected_components(pattern, connection="weak")  # type: ignore[arg-type]
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     labels[...] = np.argsort(np.argsort(first))[inverse]
+
+
+def glue_blocks(
+    points: int, offset: IntArray, member: IntArray, least: int, piece: IntArray
+) -> None:
+    """Number the pieces that blocks of points form: one joins once it has `least` points of it."""
+    blocks = [member[start:end].tolist() for start, end in pairwise(offset)]
+    around: list[list[int]] = [[] for _ in range(points)]
+    for number, block in enumerate(blocks):
+        for point in block:
+            around[point].append(number)
+    piece[...] = -1
+    number = 0
+    for first in range(len(blocks)):
+        if piece[first] >= 0:
+            continue
+        piece[first] = number
+        held: set[int] = set()
+        shared: Counter[int] = Counter()
+        waiting = [first]
+        while waiting:
+            for point in blocks[waiting.pop()]:
+                if point in held:
+                    continue
+                held.add(point)
+                for other in around[point]:
+                    shared[other] += 1
+                    if piece[other] < 0 and shared[other] >= least:
+                        piece[other] = number
+                        waiting.append(other)
+        number += 1
 
 
 def spanning_trees(

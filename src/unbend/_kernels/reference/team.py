@@ -1,6 +1,7 @@
-"""Teams of threads and questions during long loops, which NumPy does not need."""
+"""Teams of threads and questions during long loops, without threads that are kept."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 
 
@@ -38,6 +39,6 @@ def ask_with(function: Callable[[], None]) -> None:
 
 
 def run_parts(function: Callable[[int], None], count: int, threads: int) -> None:
-    """Call a function with the numbers of all parts, which the threads of a team share."""
-    for part in range(count):
-        function(part)
+    """Call a function with the numbers of all parts, which threads share."""
+    with ThreadPoolExecutor(min(threads, count)) as pool:
+        list(pool.map(function, range(count)))

@@ -157,7 +157,7 @@ class Cloud:
         """Round rows for products in some precision."""
         rounded = RoundedPanels.empty(len(points), points.shape[1], dtype)
         for chunk, centered, squares in self.centered_rows(points, dtype):
-            rounded.put(chunk.start, centered, squares)
+            rounded.write(chunk.start, centered, squares)
         return rounded
 
     def centered_rows(
@@ -235,7 +235,7 @@ class RoundedPanels:
         panels = np.zeros((padded // width, columns, width), dtype)
         return cls(panels, np.full(padded, np.nan, dtype))
 
-    def put(self, first: int, rows: FloatArray, squares: FloatArray) -> None:
+    def write(self, first: int, rows: FloatArray, squares: FloatArray) -> None:
         """Write rows, starting at a block."""
         count, (_, columns, width) = len(rows), self.panels.shape
         self.squares[first : first + count] = squares

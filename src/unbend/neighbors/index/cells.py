@@ -172,7 +172,7 @@ def nearest_centers(rows: FloatArray, centers: FloatArray, count: int, threads: 
 
 def _panels(rows: FloatArray) -> RoundedPanels:
     panels = RoundedPanels.empty(len(rows), rows.shape[1], np.float32)
-    panels.put(0, rows, np.einsum("ij,ij->i", rows, rows))
+    panels.write(0, rows, np.einsum("ij,ij->i", rows, rows))
     return panels
 
 
@@ -286,7 +286,7 @@ class PackedCells:
             mine = slice(*np.searchsorted(at, (chunk.start, chunk.stop)))
             rows[some] = index.rows[mine] - index.centers[own[mine]]
             squares = np.where(some, share * np.einsum("ij,ij->i", rows, rows), np.nan)
-            panels.put(chunk.start, rows, squares)
+            panels.write(chunk.start, rows, squares)
         return cls(index, panels.panels, panels.squares, first, places)
 
     def candidates(self, new: FloatArray, probes: int, length: int, threads: int) -> Lists:

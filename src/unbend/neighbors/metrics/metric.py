@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from unbend.arrays import FloatArray, map_parts
+from unbend._kernels.parts import map_parts
+from unbend.arrays import FloatArray
 from unbend.neighbors.metrics import signals
 from unbend.neighbors.metrics.feature_maps import (
     ROWS,

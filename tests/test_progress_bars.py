@@ -15,8 +15,8 @@ from rich.progress import Progress as Bars
 
 import unbend
 from tests.conformance.cases import curve
-from unbend.bars import Stages, in_notebook, stage_bars, watched_by
 from unbend.progress import MIN_SECONDS, Cancelled, Pace, Progress
+from unbend.progress_bars import Stages, in_notebook, stage_bars, watched_by
 
 
 def test_a_bar_shows_the_time_left_of_its_stage_until_it_is_done():
