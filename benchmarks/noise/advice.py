@@ -17,9 +17,10 @@ other, as advice would be that knows the best method of a surface, but not of it
 Rules were calibrated on `seen`, `folded`, `fresh` from number 1000 to 1999, and on `reporting` up
 to 1209 and `fresh` up to 2036, which had judged earlier rules; they were judged on `reporting` from
 number 1210 to 1259 and `fresh` from 2037 to 2061, and again, unchanged, on `reporting` from 1600 to
-1647 and `fresh` from 2100 to 2129: new seeds, which narrow the confidence interval. (The families of `reporting` are among those of `seen`;
-the seeds are others.) Caps and graphs of functions of one variable have a second chart: that of
-the ground or the arc length, as the same rows would have in another family.
+1647 and `fresh` from 2100 to 2129: new seeds, which narrow the confidence interval. (The families
+of `reporting` are among those of `seen`; the seeds are others.) Caps and graphs of functions of one
+variable have a second chart: that of the ground or the arc length, as the same rows would have in
+another family.
 advice_methods_1000.json holds the errors against it too. Further calibration was done on `seen` and
 `folded` from number 3000 on.
 """
