@@ -247,3 +247,14 @@ def test_neighbours_of_few_landmarks_are_lowered_with_their_number():
     rows = s_curve(300, noise=0.1, random_state=0).points
     with pytest.warns(UserWarning, match="there are 8 landmarks: n_neighbors was lowered to 7"):
         unbend.Isomap(denoise={"n_landmarks": 8}).fit(rows)
+
+
+@pytest.mark.filterwarnings("ignore")  # samples so far outside are warned of
+def test_samples_so_far_that_affinities_underflow_have_coordinates():
+    roll = unbend.datasets.swiss_roll(600, noise=0.3, random_state=0)
+    model = unbend.DiffusionMaps(2, denoise=True, bandwidth=1.0).fit(roll.points)
+    # exp(-r²) is subnormal about r = 27, where its product with the mass of a landmark may vanish.
+    directions = np.random.default_rng(0).normal(size=(400, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    away = np.linspace(20, 70, 500)[:, None, None] * directions
+    assert np.isfinite(model.transform(roll.points.mean(axis=0) + away.reshape(-1, 3))).all()

@@ -81,8 +81,7 @@ class Harmonic(NeighborExtension):
         near = np.isfinite(distances)
         # The nearest row is a neighbour, however far: its distance fills the gaps.
         weights = np.where(near, self.weight(np.where(near, distances, distances[:, :1])), 0.0)
-        # A row so far that all its weights vanish belongs with its nearest neighbour.
-        weights[weights.sum(axis=1) == 0, 0] = 1.0
+        _follow_nearest_where_vanished(weights)
         if self.masses is not None:
             weights = weights * self.masses[indices]
         degree = weights.sum(axis=1, keepdims=True)
@@ -116,8 +115,7 @@ class DiffusionExtension(NeighborExtension):
     def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
         """Place new samples."""
         weights = self.affinity.of_new(indices, distances)
-        # A row so far that all its weights vanish belongs with its nearest neighbour.
-        weights[weights.sum(axis=1) == 0, 0] = 1.0
+        _follow_nearest_where_vanished(weights)
         if self.masses is not None:
             weights = weights * self.masses[indices]
         own = weights.sum(axis=1, keepdims=True) ** self.alpha
@@ -127,6 +125,16 @@ class DiffusionExtension(NeighborExtension):
         if self.volume is None:
             return np.asarray(placed)
         return np.asarray(placed * np.sqrt(degree / own / self.volume))
+
+
+def _follow_nearest_where_vanished(weights: FloatArray) -> None:
+    """Give samples so far that all their weights vanish the coordinates of their nearest row.
+
+    Products of subnormal weights with masses would be zero, too.
+    """
+    vanished = weights.sum(axis=1) < np.sqrt(np.finfo(float).tiny)
+    weights[vanished] = 0.0
+    weights[vanished, 0] = 1.0
 
 
 def _combine(
