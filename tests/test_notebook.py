@@ -117,7 +117,7 @@ def test_a_real_notebook_updates_one_bar_and_shows_the_report() -> None:
     pytest.importorskip("ipykernel")
     nbformat = pytest.importorskip("nbformat")
     cells = [
-        "import unbend\nroll = unbend.datasets.swiss_roll(300, random_state=0).points",
+        "import unbend\nroll = unbend.datasets.swiss_roll(1000, random_state=0).points",
         "with unbend.progress_bar():\n    model = unbend.LTSA(n_neighbors=8).fit(roll)",
         "model",
         "model.report_",

@@ -68,7 +68,7 @@ def test_masked_entries_are_not_known(method):
 
 @pytest.mark.parametrize("method", SINGLE)
 def test_a_start_in_one_place_is_refused(method):
-    refused(lambda: given(method, DISTANCES, init=np.ones((25, 2))), "one place")
+    refused(lambda: given(method, DISTANCES, init=np.ones((25, 2))), "the same coordinates")
 
 
 @pytest.mark.parametrize("method", SINGLE + SEVERAL)

@@ -46,7 +46,7 @@ def whole(rng, count, columns, dtype):
     """Small whole numbers, whose products are exact in any precision and full of ties."""
     rows = rng.integers(0, 4, (count, columns)).astype(dtype)
     rounded = brute_force.RoundedPanels.empty(count, columns, dtype)
-    rounded.put(0, rows, (rows**2).sum(axis=1))
+    rounded.write(0, rows, (rows**2).sum(axis=1))
     return rows, rounded
 
 
