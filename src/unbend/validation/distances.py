@@ -14,6 +14,9 @@ from unbend.validation.arrays import largest_magnitude
 
 # Units of rounding by which two copies of one distance may differ.
 ROUNDING = 100
+# Share of the largest distance up to which a diagonal is rounding: √(x² − 2xy + y²), by which
+# scikit-learn computes distances, leaves the root of the unit for two equal rows.
+DIAGONAL = 1e-6
 # Rows and columns of a square that is compared with its mirror image in cache.
 TILE = 256
 
@@ -141,7 +144,7 @@ def refuse_asymmetry(asymmetry: float, largest: float, dtype: Any, what: str, re
 def check_diagonal(diagonal: FloatArray, largest: float, dtype: Any, remedy: str = "") -> None:
     """Refuse distances of objects to themselves that are more than rounding."""
     highest = float(np.nanmax(np.abs(diagonal), initial=0.0))
-    if highest > rounding(largest, dtype):
+    if highest > max(rounding(largest, dtype), DIAGONAL * largest):
         raise ValueError(
             f"The distance matrix has a non-zero diagonal (max {highest:g}). Set it to zero, the "
             f"distance of an object to itself.{remedy}"
