@@ -1,6 +1,6 @@
 // The page: data and methods on the left, maps in the middle, what is known of them on the right.
 import * as api from "./api.js";
-import { believeView } from "./believe.js";
+import { qualityView } from "./quality.js";
 import { compareView, rendererNotice } from "./compare.js";
 import { dataPanel, openFile, showTable } from "./data_panel.js";
 import { make, replace } from "./dom.js";
@@ -10,9 +10,9 @@ import { noticeBox, showError, showLost, showOnly } from "./notices.js";
 import { rowsView } from "./rows.js";
 import { samplesView } from "./samples.js";
 import { state, subscribe, update } from "./state.js";
-import { takeAwayView } from "./take_away.js";
+import { exportView } from "./export.js";
 
-const TABS = { believe: "Believe", rows: "Rows", samples: "New samples", take: "Take away" };
+const TABS = { quality: "Quality", rows: "Rows", samples: "New samples", export: "Export" };
 
 async function start() {
   followTheme();
@@ -56,7 +56,7 @@ async function openPending(open) {
 }
 
 function build() {
-  const views = { believe: believeView(), rows: rowsView(), samples: samplesView(), take: takeAwayView() };
+  const views = { quality: qualityView(), rows: rowsView(), samples: samplesView(), export: exportView() };
   replace(
     document.body,
     make("a", { class: "skip", href: "#maps" }, "To the maps"),
@@ -91,7 +91,7 @@ function tabs(views) {
   subscribe(["tab"], draw);
   // The rows of a new selection are what people look for next.
   subscribe(["selection"], () => {
-    if (state.selection?.length > 1 && state.tab === "take") update({ tab: "rows" });
+    if (state.selection?.length > 1 && state.tab === "export") update({ tab: "rows" });
   });
   draw();
   return make("div", { class: "panel" }, bar, panels);

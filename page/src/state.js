@@ -18,7 +18,7 @@ export const state = {
   picked: -1,
   links: null, // {row, data, map}: the picked row and its neighbours in the data and on the map
   mode: "pan",
-  tab: "believe",
+  tab: "quality",
 };
 
 export const MOST_MAPS = 6;

@@ -106,8 +106,8 @@ def test_what_has_the_focus_keeps_it_and_columns_stay_open(digits):
 
 def test_a_brushed_region_of_a_diagram_lights_the_points_behind_it(digits):
     id = digits.fit("pca")
-    digits.tab_named("believe")
-    canvas = digits.tab.locator("#believe canvas.diagram").first
+    digits.tab_named("quality")
+    canvas = digits.tab.locator("#quality canvas.diagram").first
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     left, right, low, high = 0.3, 0.5, 0.1, 0.4
@@ -133,8 +133,8 @@ def test_a_brushed_region_of_a_diagram_lights_the_points_behind_it(digits):
 
 def test_a_cell_of_the_co_ranking_is_lit_by_the_keyboard(digits):
     id = digits.fit("pca")
-    digits.tab_named("believe")
-    canvas = digits.tab.locator("#believe canvas.diagram").nth(1)
+    digits.tab_named("quality")
+    canvas = digits.tab.locator("#quality canvas.diagram").nth(1)
     canvas.focus()
     digits.tab.keyboard.press("Enter")
     ranks = digits.array(id, "ranks")
@@ -150,9 +150,9 @@ def test_a_picked_point_shows_its_neighbours_in_the_data_and_on_the_map(digits):
     row = int(np.argmax(apart.min(axis=1)))
     before = digits.picture()
     digits.tab.mouse.click(*points[row].tolist())
-    digits.tab_named("believe")
-    digits.tab.locator(f"#believe h3:text-is('Row {row + 1}')").wait_for()
-    lists = digits.tab.locator("#believe .row:has(.chip)")
+    digits.tab_named("quality")
+    digits.tab.locator(f"#quality h3:text-is('Row {row + 1}')").wait_for()
+    lists = digits.tab.locator("#quality .row:has(.chip)")
     flat = digits.array(id).astype(float)
     for each, space in zip(lists.all(), (PIXELS, flat), strict=True):
         shown = [int(text) - 1 for text in each.locator(".chip").all_text_contents()]
@@ -183,14 +183,14 @@ def test_losses_colour_the_map_and_ellipses_show_how_far_points_move(digits):
 
 
 @pytest.mark.slow
-def test_believe_shows_spectrum_residual_variance_and_curves_of_the_dimension(digits):
+def test_quality_shows_spectrum_residual_variance_and_curves_of_the_dimension(digits):
     digits.fit("pca")
-    digits.tab.locator("#believe .curves", has_text="principal component").wait_for()
-    digits.tab.locator("#believe .curves", has_text="Residual variance").wait_for()
-    digits.tab.locator("#believe .curves", has_text="R_NX").wait_for()
+    digits.tab.locator("#quality .curves", has_text="principal component").wait_for()
+    digits.tab.locator("#quality .curves", has_text="Residual variance").wait_for()
+    digits.tab.locator("#quality .curves", has_text="R_NX").wait_for()
     digits.tab.click("text=Estimate the intrinsic dimension")
     digits.tab.locator("text=Intrinsic dimension of the data").wait_for()
-    shown = digits.tab.locator("#believe .curves figcaption").all_text_contents()
+    shown = digits.tab.locator("#quality .curves figcaption").all_text_contents()
     features = unbend.io.read(PIXELS).values
     for method in (unbend.dimension.mle, unbend.dimension.correlation):
         assert any(text.startswith(str(method(features))) for text in shown)
@@ -244,7 +244,7 @@ def test_new_samples_appear_on_the_map(digits, tmp_path):
 
 def test_the_code_shown_gives_the_coordinates_in_a_fresh_process(digits, served, tmp_path):
     id = digits.fit("isomap")
-    digits.tab_named("take")
+    digits.tab_named("export")
     with digits.tab.expect_download() as download:
         digits.tab.locator(".code", has_text="Python").locator("button", has_text="Save").click()
     (tmp_path / "digits.csv").write_bytes((served / "digits.csv").read_bytes())
@@ -254,13 +254,13 @@ def test_the_code_shown_gives_the_coordinates_in_a_fresh_process(digits, served,
 
 
 @pytest.mark.slow
-def test_coordinates_model_picture_and_report_are_taken_away(digits, tmp_path):
+def test_coordinates_model_picture_and_report_are_exported(digits, tmp_path):
     id = digits.fit("pca")
-    digits.tab_named("take")
+    digits.tab_named("export")
     files = {}
     for text in ("Coordinates", "Model", "Picture", "Report"):
         with digits.tab.expect_download(timeout=120_000) as download:
-            digits.tab.locator(f"#tab-take >> text='{text}'").click()
+            digits.tab.locator(f"#tab-export >> text='{text}'").click()
         files[download.value.suggested_filename] = download.value.path().read_bytes()
     assert list(files) == ["coordinates.csv", "model.unbend", "picture.png", "report.html"]
     (tmp_path / "m.unbend").write_bytes(files["model.unbend"])
@@ -293,6 +293,6 @@ def test_the_keyboard_alone_opens_fits_moves_and_selects(visit):
     assert visit.picture() == before
     tab.locator(".legend .key").first.focus()
     tab.keyboard.press("Enter")
-    tab.locator("#label-believe").focus()
+    tab.locator("#label-quality").focus()
     tab.keyboard.press("ArrowRight")
     assert visit.selected_rows() == np.flatnonzero(CLASSES == 0).tolist()

@@ -50,7 +50,7 @@ def test_code_in_cells_columns_file_names_and_labels_is_inert(visit):
     visit.tab.locator(".legend .key", has_text="<script>").wait_for()
     assert visit.tab.locator("img").count() == 0
     assert visit.tab.locator("script").count() == 1
-    visit.tab_named("take")
+    visit.tab_named("export")
     visit.tab.locator("pre[data-code='map.py']").wait_for()
 
 

@@ -16,21 +16,10 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.eigen import solve
 from unbend.estimators.arrangement import arrange_components, place_rows
 from unbend.estimators.denoising_options import MOST_LANDMARKS, TRIED_ROWS, DenoiseOptions
-from unbend.estimators.embedding import (
-    SpectralEmbedding,
-    seed_param,
-    solver_param,
-    threads_param,
-)
+from unbend.estimators.embedding import SpectralEmbedding, seed_param, solver_param, threads_param
 from unbend.estimators.inputs import new_rows, open_space
 from unbend.estimators.search import AUTO, Needs, Neighborhoods, NeighborSearch
-from unbend.extension import (
-    Barycentric,
-    EmbeddingResult,
-    Placement,
-    Rule,
-    barycentric_preimage,
-)
+from unbend.extension import Barycentric, EmbeddingResult, Placement, Rule, barycentric_preimage
 from unbend.gram import Gram
 from unbend.graphs import geodesics, undirected
 from unbend.graphs.connect import CONNECT, connect_components

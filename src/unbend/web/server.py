@@ -435,7 +435,7 @@ async def send_array(request: Request) -> Response:
 
 
 async def send_file(request: Request) -> Response:
-    """Send a file of an embedding to take away."""
+    """Send a file of an embedding to export."""
     embedding = _workspace(request).embedding(request.path_params["id"])
     name = request.path_params["name"]
     if name == "coordinates.csv":

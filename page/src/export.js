@@ -5,11 +5,11 @@ import { runTask } from "./jobs.js";
 import { showError } from "./notices.js";
 import { currentMap, state, subscribe } from "./state.js";
 
-export function takeAwayView() {
+export function exportView() {
   const body = make("div", { class: "stack" });
   let drawn = "";
   const draw = async () => {
-    if (state.tab !== "take") return;
+    if (state.tab !== "export") return;
     const embedding = currentMap();
     const key = `${embedding?.id} ${Boolean(embedding?.facts)}`;
     if (key === drawn) return;

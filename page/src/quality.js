@@ -9,13 +9,13 @@ import { runTask } from "./jobs.js";
 import { showError } from "./notices.js";
 import { currentMap, shownMaps, state, subscribe, update } from "./state.js";
 
-export function believeView() {
+export function qualityView() {
   const body = make("div", { class: "stack" });
   const neighbors = make("div", { class: "stack" });
-  const view = make("div", { class: "stack", id: "believe" }, neighbors, body);
+  const view = make("div", { class: "stack", id: "quality" }, neighbors, body);
   let drawn = "";
   const draw = async () => {
-    if (state.tab !== "believe") return;
+    if (state.tab !== "quality") return;
     const embedding = currentMap();
     const measured = shownMaps().filter((each) => each.results.measure);
     const key = `${embedding?.id} ${Boolean(embedding?.results.measure)} ${embedding?.results.count_dimensions?.verdict} ${measured.map(({ id }) => id)}`;
@@ -52,7 +52,7 @@ async function show(embedding, measured) {
     head,
     make("ul", { class: "verdict" }, verdicts(measure, embedding).map((line) => make("li", {}, line))),
     make("p", { class: "quiet" }, `Distances are those of the prepared columns.${sampled}`),
-    make("h4", {}, "Neighbourhoods kept, by their size"),
+    make("h4", {}, "Neighbourhood preservation by size"),
     curves(
       "R_NX: 1 is perfect, 0 is chance",
       "neighbours",
