@@ -31,13 +31,15 @@ struct OtherEdges {
 template <typename Number>
 class TangentPlane {
   public:
-    // Of neighbourhoods of at most so many rows.
+    // Of neighbourhoods of at most so many rows. Matrices have no more rows than there are columns,
+    // however many neighbours a row has.
     TangentPlane(const PlaneNeighbors<Number> &given, std::int64_t most, std::int64_t d)
-        : given_(given), d_(d), gram_(given.points, given.columns, most),
-          pairs_(most, d), products_(most * most), matrix_(padded_size(most) * padded_size(most)),
-          differences_(std::min(given.columns, most) * padded_size(most)),
-          centred_(differences_.size()), along_(padded_size(most)), squares_(padded_size(most)),
-          directions_(d * given.columns) {
+        : given_(given), d_(d), small_(std::min(given.columns, most)),
+          gram_(given.points, given.columns, small_), pairs_(small_, d), products_(small_ * small_),
+          matrix_(padded_size(small_) * padded_size(small_)),
+          differences_(small_ * padded_size(most)), centred_(differences_.size()),
+          along_(padded_size(most)), squares_(padded_size(most)),
+          directions_(std::min(d, small_) * given.columns) {
         members_.reserve(most);
         entries_.reserve(most);
     }
@@ -203,7 +205,7 @@ class TangentPlane {
     }
 
     const PlaneNeighbors<Number> given_;
-    const std::int64_t d_;
+    const std::int64_t d_, small_;
     LocalGram<Number> gram_;
     LeadingPairs pairs_;
     std::vector<double> products_, matrix_, differences_, centred_, along_, squares_, directions_;

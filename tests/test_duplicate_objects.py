@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from unbend import MetricMDS, NonmetricMDS
+from unbend import Isomap, MetricMDS, NonmetricMDS
 from unbend.mds.duplicates import Duplicates, find_duplicates
 from unbend.mds.object_pairs import Pairs
 
@@ -66,3 +66,13 @@ def test_rows_are_averaged_over_duplicates():
     assert np.array_equal(rows, [[2, 3], [5, 6], [2, 3], [6, 7], [5, 6]])
     Duplicates(np.arange(5)).average(rows)
     assert np.array_equal(rows[3], [6, 7])
+
+
+def test_rounding_on_the_diagonal_hides_no_duplicates():
+    square = squareform(pdist(ROWS))
+    rounded = square + 1e-8 * square.max() * np.eye(len(square))
+    plain, found = (
+        Isomap(2, n_neighbors=8, metric="precomputed").fit(rows) for rows in (square, rounded)
+    )
+    assert found.report_.stage("neighbors").facts["distinct"] == 25
+    assert np.array_equal(found.embedding_, plain.embedding_)

@@ -93,6 +93,12 @@ def test_a_curve_with_a_hinge_is_warned_of_and_more_neighbours_remove_it(number,
             assert worst_error(draw.chart, model.embedding_) < 0.1
 
 
+def test_pieces_of_graphs_with_a_count_for_each_row_are_warned_of():
+    draw = make_cases("seen", 53)[52].draw(1, most_feet=5)
+    model = unbend.LTSA(1, n_neighbors=np.full(len(draw.clean), 10))
+    assert sum("rigid pieces" in text for text in messages(model, draw.clean)) == 1
+
+
 @pytest.mark.parametrize("name", [name for name in SURFACES if name != "toroidal_helix"])
 @pytest.mark.parametrize("n", [300, 2000])
 def test_surfaces_are_glued(name, n):

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <numeric>
 #include <random>
 
 #include "align.hpp"
@@ -126,6 +127,29 @@ void test_tangent_sines(std::mt19937 &random) {
     }
 }
 
+// A row with very many neighbours: nothing grows with the square of their number.
+void test_crowded_plane() {
+    const std::int64_t n = 1 << 20, columns = 3;
+    std::vector<double> points(n * columns, 0.0);
+    for (std::int64_t i = 0; i < n; ++i) {
+        points[i * columns] = static_cast<double>(i % 1024);
+        points[i * columns + 1] = static_cast<double>(i / 1024);
+    }
+    const std::vector<std::int64_t> offset{0, n - 1}, other{0, 0};
+    const std::vector<std::int32_t> rows{0};
+    std::vector<std::int32_t> member(n - 1);
+    std::iota(member.begin(), member.end(), 1);
+    const std::unique_ptr<bool[]> used(new bool[n - 1]);
+    std::fill(used.get(), used.get() + n - 1, true);
+    std::vector<double> share(2), inner(n - 1, -1);
+    unbend::tangent_sines(
+        unbend::PlaneNeighbors<double>{points.data(), columns, offset.data(), member.data(), used.get()},
+        rows.data(), 1, 2, unbend::OtherEdges{other.data(), nullptr, nullptr}, 1, silent, share.data(),
+        inner.data(), nullptr);
+    assert(std::abs(share[0] - 0.5) < 1e-9 && std::abs(share[1] - 1) < 1e-9);
+    for (const double sine : inner) assert(sine >= 0 && sine < 1e-9);
+}
+
 void test_alignment(std::mt19937 &random) {
     const std::int64_t n = 50, blocks = 40, size = 6, width = 2;
     std::vector<std::int64_t> offset{0}, row(n + 1);
@@ -164,6 +188,7 @@ int main() {
     test_bases(random);
     test_leading_pairs(random);
     test_tangent_sines(random);
+    test_crowded_plane();
     test_alignment(random);
     std::puts("local: passed");
 }

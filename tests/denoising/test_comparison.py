@@ -10,6 +10,7 @@ from benchmarks.noise.run import worst_error
 
 import unbend
 from unbend.denoising import lost_neighbors
+from unbend.memory import NotEnoughMemory
 
 
 def test_lost_neighbours_are_counted():
@@ -83,3 +84,17 @@ def test_rows_too_many_to_be_compared_are_denoised(monkeypatch):
     facts = unbend.Isomap(denoise="auto").fit(curve.points).report_.stage("denoise").facts
     assert facts["landmarks"] > 0
     assert "lost_neighbors" not in facts
+
+
+def test_landmarks_are_kept_where_the_rows_do_not_fit_in_memory(monkeypatch):
+    points = unbend.datasets.s_curve(1200, noise=0.15, random_state=0).points
+    embed = unbend.Isomap._embed
+
+    def embed_some(model, component):
+        if component.n == len(points):
+            raise NotEnoughMemory("too many rows")
+        return embed(model, component)
+
+    monkeypatch.setattr(unbend.Isomap, "_embed", embed_some)
+    facts = unbend.Isomap(denoise="auto").fit(points).report_.stage("denoise").facts
+    assert facts["landmarks"] > 0

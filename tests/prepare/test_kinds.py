@@ -148,6 +148,19 @@ def test_one_mark_groups_digits_of_money_and_is_decimal_in_per_cent(texts, numbe
 
 
 @pytest.mark.parametrize(
+    ("texts", "numbers"),
+    [
+        (["- 5 €", "+ 7 €"], [-5, 7]),
+        (["- 1.234,50", "2,25"], [-1234.5, 2.25]),
+        (["- 5", "7", "− 1.5"], [-5, 7, -1.5]),
+    ],
+)
+def test_a_sign_may_stand_apart_from_the_digits(texts, numbers):
+    prepare = Prepare(scale="none").fit({"amount": texts})
+    np.testing.assert_array_equal(prepare.transform({"amount": texts}).ravel(), numbers)
+
+
+@pytest.mark.parametrize(
     "texts",
     [
         *(["1,234", "5,678"], ["5 €", "$6"], ["12 345", "67 890"], ["1.2.3", "1.2.4"]),

@@ -85,7 +85,7 @@ def fit_and_compare(fit: Fit, candidates: Candidates, record: Stage) -> dict[str
     try:
         with trial() as plain:
             fitted_rows = fit(None)
-    except ValueError:
+    except (ValueError, MemoryError):
         denoised.adopt()
         return fitted
     lost, lost_by_rows = (
@@ -118,7 +118,7 @@ def _try_landmarks(fit: Fit, candidates: Candidates) -> tuple[_Chart, _Chart]:
         return first, best
     try:
         rows = _Chart.of(fit, None, points)
-    except ValueError:
+    except (ValueError, MemoryError):
         return first, best
     unclear = best.even < EVEN and (best.even < TORN or rows.even > NEARLY * best.even)
     alike = rows.even >= EVEN and 1 - rows.even <= ALIKE * (1 - best.even)

@@ -149,6 +149,9 @@ def open_space(
         if is_sparse(rows)
         else copy_rows(rows, workers, space_type(rows, estimator.metric, estimator.metric_params))
     )
+    if precomputed and not is_sparse(own):
+        # Duplicates are as far from each other as from themselves.
+        np.fill_diagonal(own, 0.0)
     space = make_space(own, estimator.metric, estimator.metric_params, workers, index)
     return space, rows.dtype
 

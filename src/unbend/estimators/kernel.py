@@ -187,9 +187,10 @@ class AlignmentEmbedding(KernelEmbedding):
         pieces = rigid_pieces(component.neighbors, self.n_components)
         if pieces.any():
             note(pieces=int(pieces.max()) + 1)
-            auto = "" if self.n_neighbors == "auto" else ", or use n_neighbors='auto'"
+            auto = "" if isinstance(self.n_neighbors, str) else ", or use n_neighbors='auto'"
             described = describe_pieces(pieces, self.n_components)
-            warn(f"The embedding is not unique: {described}. Increase n_neighbors{auto}.")
+            more = "radius" if self.n_neighbors is None else "n_neighbors"
+            warn(f"The embedding is not unique: {described}. Increase {more}{auto}.")
 
     def _check_local_dimension(self, component: Component) -> None:
         """Warn where a wanted direction of the neighbourhoods is curvature.

@@ -15,6 +15,7 @@ from unbend.graphs.edge_pairs import (
 from unbend.graphs.graph import components, undirected
 from unbend.graphs.tangent_tilts import Undetermined
 from unbend.neighbors import Neighbors
+from unbend.report import ask
 
 # An edge is a short circuit where the path around it exceeds so many times its length and so many
 # times the median edge at its ends, for paths of few edges zigzag. Paths are followed up to the
@@ -72,7 +73,10 @@ def _have_near_detours(neighbors: Neighbors, pairs: EdgePairs, limits: FloatArra
     first, second = place[: len(found)], place[len(found) :]
     edges = np.tile(found.lengths, 2), (np.append(first, second), np.append(second, first))
     graph = csr_array(edges, shape=(len(rows), len(rows)))
+    graph.sort_indices()
     here = EdgePairs(ends[0], ends[1], pairs.lengths, pairs.tilts)
+    apart = _two_steps(graph, here) > limits
+    here, limits = here.select(apart), limits[apart]
     beyond = np.nextafter(limits, np.inf)
     return bool((_paths_along(graph, here, beyond) <= limits).all())
 
@@ -141,13 +145,17 @@ def _attach_fragments(
 
 def _two_steps(core: csr_array, pairs: EdgePairs) -> FloatArray:
     """Length of the shortest path of two edges between the ends of each pair, or infinite."""
-    n = core.shape[0]
-    keys = edge_keys(n, np.repeat(np.arange(n), np.diff(core.indptr)), core.indices)
-    counts = np.diff(core.indptr)[pairs.first]
+    n, degree = core.shape[0], np.diff(core.indptr).astype(np.int64)
+    keys = edge_keys(n, np.repeat(np.arange(n), degree), core.indices)
+    # From the end with fewer neighbours: one row may be a neighbour of nearly all others.
+    swapped = degree[pairs.first] > degree[pairs.second]
+    begin = np.where(swapped, pairs.second, pairs.first)
+    end = np.where(swapped, pairs.first, pairs.second)
+    counts = degree[begin]
     pair = np.repeat(np.arange(len(pairs)), counts)
-    start = np.repeat(core.indptr[pairs.first] - np.cumsum(counts) + counts, counts)
+    start = np.repeat(core.indptr[begin] - np.cumsum(counts) + counts, counts)
     step = start + np.arange(len(pair))
-    wanted = edge_keys(n, core.indices[step], pairs.second[pair])
+    wanted = edge_keys(n, core.indices[step], end[pair])
     place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
     lengths = np.where(keys[place] == wanted, core.data[step] + core.data[place], np.inf)
     shortest = np.full(len(pairs), np.inf)
@@ -160,6 +168,7 @@ def _paths_along(core: csr_array, pairs: EdgePairs, limits: FloatArray) -> Float
     lengths = limits.copy()
     sources, which = np.unique(pairs.first, return_inverse=True)
     for chunk in row_chunks(len(sources), 8 * core.shape[0], 1 << 25):
+        ask()
         here = np.flatnonzero((which >= chunk.start) & (which < chunk.stop))
         limit = limits[here].max()
         away = dijkstra(core, indices=sources[chunk], limit=limit)

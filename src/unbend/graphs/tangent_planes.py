@@ -13,8 +13,8 @@ from unbend.report import step
 from unbend.validation.arrays import stored_type
 
 # Neighbourhoods of a block, at most and by the square of their size, where a space computes the
-# coordinates of each.
-AT_ONCE, SQUARES = 4096, 1 << 20
+# coordinates of each; and other edges of a plane that are placed with it.
+AT_ONCE, SQUARES, OTHERS = 4096, 1 << 20, 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ def compare_with_planes(
     if rows is None:
         rows = np.arange(neighbors.n)
     check_fits(
-        16 * len(neighbors.indices) + 8 * d * len(rows),
+        16 * len(neighbors.indices) + 8 * d * len(rows) + _workspace(space, neighbors, rows),
         "tangent planes that short circuits are searched by",
         "pass short_circuits='keep'",
     )
@@ -84,6 +84,15 @@ def compare_with_planes(
     outer = np.empty(len(order))
     outer[order] = found.outer
     return PlaneAngles(found.shares, found.inner, outer)
+
+
+def _workspace(space: Space, neighbors: Neighbors, rows: IntArray) -> int:
+    """Bytes in which the threads fit planes."""
+    if not (isinstance(space, PointSpace) and space.is_euclidean):
+        return 0
+    size = 1 + int(neighbors.counts[rows].max(initial=0))
+    small = min(size, space.features.shape[1])
+    return 16 * space.workers * small * (size + small)
 
 
 def _angles(
@@ -132,11 +141,13 @@ def _angles_by_blocks(
     """Do the same with coordinates of each neighbourhood and the ends of its other edges."""
     shares, inner = np.empty((len(rows), d)), np.zeros(len(neighbors.indices))
     outer = np.empty(len(start))
-    for some in _alike(neighbors.counts[rows], np.diff(offsets)):
-        count, more = int(neighbors.counts[rows[some[0]]]), int(np.diff(offsets)[some[0]])
-        entries = neighbors.offsets[rows[some], None] + np.arange(count)
-        others = offsets[some, None] + np.arange(more)
-        members = (rows[some, None], neighbors.indices[entries], start[others], end[others])
+    plane, first, number_of = _split_others(offsets)
+    counts = neighbors.counts[rows[plane]]
+    for some in _alike(counts, number_of):
+        count, more, here = int(counts[some[0]]), int(number_of[some[0]]), plane[some]
+        entries = neighbors.offsets[rows[here], None] + np.arange(count)
+        others = first[some, None] + np.arange(more)
+        members = (rows[here, None], neighbors.indices[entries], start[others], end[others])
         local = space.differences(np.concatenate(members, axis=1))
         size = 1 + count + 2 * more
         number = np.arange(len(some) * size).reshape(-1, size)
@@ -157,9 +168,22 @@ def _angles_by_blocks(
             number[:, count + 1 : count + 1 + more].ravel(),
             number[:, count + 1 + more :].ravel(),
         )
-        shares[some], inner[entries] = found.shares, found.inner.reshape(entries.shape)
+        shares[here], inner[entries] = found.shares, found.inner.reshape(entries.shape)
         outer[others] = found.outer.reshape(others.shape)
     return PlaneAngles(shares, inner, outer)
+
+
+def _split_others(offsets: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Split the other edges of planes, `OTHERS` at most in a part: plane, first and number.
+
+    A row that is a neighbour of many has many of them, and coordinates take their cube.
+    """
+    more = np.diff(offsets)
+    parts = np.maximum(1, -(-more // OTHERS))
+    plane = np.repeat(np.arange(len(more)), parts)
+    part = np.arange(len(plane)) - np.repeat(np.cumsum(parts) - parts, parts)
+    first = offsets[plane] + OTHERS * part
+    return plane, first, np.minimum(offsets[plane + 1] - first, OTHERS)
 
 
 def _alike(counts: IntArray, more: IntArray) -> Iterator[IntArray]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from unbend.arrays import BoolArray, FloatArray, IntArray
+from unbend.arrays import BoolArray, FloatArray, IntArray, row_chunks
 from unbend.graphs.edge_pairs import (
     EdgePairs,
     members_of,
@@ -61,8 +61,11 @@ def plane_dimension(space: Space, neighbors: Neighbors, most: int | None) -> int
     inside = []
     for count in np.unique(neighbors.counts[rows]):
         points = rows[neighbors.counts[rows] == count]
-        local = space.coordinates(np.column_stack((points, members_of(neighbors, points))))
-        spectra = principal_variances(local)
+        blocks = np.column_stack((points, members_of(neighbors, points)))
+        chunks = row_chunks(len(blocks), 32 * (int(count) + 1) ** 2)
+        spectra = np.concatenate(
+            [principal_variances(space.coordinates(blocks[chunk])) for chunk in chunks]
+        )
         total = spectra.sum(axis=1, keepdims=True)
         share = np.cumsum(spectra, axis=1) / np.maximum(total, np.finfo(float).tiny)
         inside.append(np.pad(share, ((0, 0), (0, int(neighbors.counts.max()) + 1)), mode="edge"))

@@ -177,7 +177,9 @@ def _split_unit(text: str) -> tuple[str, str]:
     if parts is not None and (parts["before"] or parts["after"]):
         return parts["sign"] + parts["amount"], parts["before"] or parts["after"]
     measure = _MEASURE.fullmatch(text)
-    return (measure["amount"], measure["unit"]) if measure else (text, "")
+    if measure is not None:
+        return measure["amount"], measure["unit"]
+    return (text if parts is None else parts["sign"] + parts["amount"]), ""
 
 
 def is_number(text: str, comma: bool) -> bool:
