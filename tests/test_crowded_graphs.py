@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 import unbend
 from unbend.datasets import swiss_roll
-from unbend.graphs import detours
+from unbend.graphs import detours, find_short_circuits
 from unbend.graphs.edge_pairs import EdgePairs
 from unbend.graphs.tangent_planes import EdgesOfPlanes, compare_with_planes
 from unbend.graphs.tangent_tilts import plane_dimension
@@ -137,3 +137,13 @@ def test_planes_of_a_hub_in_many_columns_are_refused_before_memory_is_taken():
     used = np.ones(len(neighbors.indices), dtype=bool)
     with unbend.memory_limit(1 << 23), pytest.raises(NotEnoughMemory, match="'keep'"):
         compare_with_planes(space, neighbors, used, 2)
+
+
+@pytest.mark.parametrize("k", [10, 60, 65, 399])
+def test_neighbourhoods_of_a_large_part_of_the_rows_are_not_judged(k):
+    points = np.random.default_rng(0).normal(size=(400, 40))
+    points[:, 2:] *= 1e-3
+    found = find_short_circuits(points, 2, k)
+    assert ("local neighbourhood" in found.undetermined) == (k > 64)
+    fact = unbend.Isomap(n_neighbors=k).fit(points).report_.stage("graph").facts["short_circuits"]
+    assert fact == ("not determined" if k > 64 else 0)

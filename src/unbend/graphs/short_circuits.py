@@ -20,7 +20,13 @@ from unbend.graphs.detours import without_detour
 from unbend.graphs.edge_pairs import NOTHING, drop_pairs, join_pairs
 from unbend.graphs.graph import undirected
 from unbend.graphs.readers import edges_of, is_graph, neighbors_of_distinct, space_of_points
-from unbend.graphs.tangent_tilts import TILTED, Undetermined, plane_dimension, suspicious_pairs
+from unbend.graphs.tangent_tilts import (
+    TILTED,
+    Undetermined,
+    check_local,
+    plane_dimension,
+    suspicious_pairs,
+)
 from unbend.neighbors import GraphSpace, Neighbors, Space
 from unbend.report import html_table, note, warn
 from unbend.validation.scalars import check_integer
@@ -213,10 +219,12 @@ def describe_short_circuits(count: int) -> str:
 
 def judge_edges(space: Space, neighbors: Neighbors, d: int | None = None) -> ShortCircuits:
     """Find short circuits of neighbours without duplicate rows; d is an upper bound."""
-    plane = None if isinstance(space, GraphSpace) else plane_dimension(space, neighbors, d)
-    suspicious, cut, reason = NOTHING, NOTHING, ""
+    plane, suspicious, cut, reason = None, NOTHING, NOTHING, ""
     detours: FloatArray = np.zeros(0)
     try:
+        if not isinstance(space, GraphSpace):
+            check_local(neighbors)
+            plane = plane_dimension(space, neighbors, d)
         for _ in range(ROUNDS):
             # What was cut is judged again: its ends may be connected by suspicious edges only.
             more = suspicious_pairs(space, drop_pairs(neighbors, cut.first, cut.second), plane)

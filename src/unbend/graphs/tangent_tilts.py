@@ -40,9 +40,21 @@ CLEARLY = 1.5
 # there are so many times as many.
 SAMPLE, SAMPLED_FROM = 256, 4
 
+# Neighbours, and share of the rows, above both of which neighbourhoods are not local. Planes of
+# them would take much longer than the fit: 800 rows of 800 columns with all others as neighbours
+# took 67 s for one of 0.4 s.
+LOCAL, LOCAL_SHARE = 64, 0.1
+
 
 class Undetermined(Exception):
     """Tangent planes, or the edges that follow them, do not describe the data."""
+
+
+def check_local(neighbors: Neighbors) -> None:
+    """Raise where most neighbourhoods are a large part of the rows."""
+    usual = int(np.median(neighbors.counts))
+    if usual > max(LOCAL, LOCAL_SHARE * neighbors.n):
+        raise Undetermined(f"{usual} neighbours of {neighbors.n} rows are no local neighbourhood")
 
 
 def plane_dimension(space: Space, neighbors: Neighbors, most: int | None) -> int:
