@@ -20,7 +20,13 @@ from unbend.graphs.detours import without_detour
 from unbend.graphs.edge_pairs import NOTHING, drop_pairs, join_pairs
 from unbend.graphs.graph import undirected
 from unbend.graphs.readers import edges_of, is_graph, neighbors_of_distinct, space_of_points
-from unbend.graphs.tangent_tilts import TILTED, Undetermined, plane_dimension, suspicious_pairs
+from unbend.graphs.tangent_tilts import (
+    TILTED,
+    Undetermined,
+    plane_dimension,
+    planes_fit,
+    suspicious_pairs,
+)
 from unbend.neighbors import GraphSpace, Neighbors, Space
 from unbend.report import html_table, note, warn
 from unbend.validation.scalars import check_integer
@@ -244,6 +250,10 @@ def handle_short_circuits(
     searched: it is the data, and nothing says which of its edges are neighbours.
     """
     if isinstance(space, GraphSpace):
+        return neighbors
+    # Data of more dimensions than the embedding are no sheet that a jump would fold.
+    if policy == "warn" and d is not None and not planes_fit(space, neighbors, d):
+        note(short_circuits="not determined")
         return neighbors
     found = judge_edges(space, neighbors, d)
     enough = SUPPORT * (found.d or 0) + SPARE

@@ -39,10 +39,27 @@ CLEARLY = 1.5
 # Neighbourhoods that the dimension of the planes is read from, and that are looked at first where
 # there are so many times as many.
 SAMPLE, SAMPLED_FROM = 256, 4
+# Neighbourhoods that show whether data have tangent planes at all, before others are looked at.
+FEW = 32
 
 
 class Undetermined(Exception):
     """Tangent planes, or the edges that follow them, do not describe the data."""
+
+
+def planes_fit(space: Space, neighbors: Neighbors, d: int) -> bool:
+    """Whether some neighbourhoods have d-dimensional tangent planes that edges follow."""
+    everything = np.ones(len(neighbors.indices), dtype=bool)
+    rows = sample_rows(neighbors.n, FEW)
+    found = compare_with_planes(space, neighbors, everything, d, rows)
+    if np.median(found.shares[:, -1]) < PLANAR:
+        return False
+    starts = neighbors.offsets[rows]
+    turned = [
+        found.inner[start : start + count] > TURNED
+        for start, count in zip(starts, neighbors.counts[rows], strict=True)
+    ]
+    return bool(np.concatenate(turned).mean() <= CLEARLY * DISORDER)
 
 
 def plane_dimension(space: Space, neighbors: Neighbors, most: int | None) -> int:
