@@ -501,3 +501,15 @@ def test_edges_that_are_clearly_disordered_are_not_all_judged(monkeypatch):
     noisy = columns + np.random.default_rng(0).normal(scale=0.1, size=columns.shape)
     monkeypatch.setattr(tangent_tilts, "_angles_at_ends", lambda *_: pytest.fail("all judged"))
     assert "leave the 2-dimensional" in find_short_circuits(noisy, 2, 40).undetermined
+
+
+def test_fits_of_rows_without_tangent_planes_do_not_search(monkeypatch):
+    """Rows of ten dimensions are no surface of two, which few neighbourhoods show."""
+    searched = []
+    monkeypatch.setattr(
+        "unbend.graphs.short_circuits.judge_edges", lambda *given: searched.append(given)
+    )
+    rows = np.random.default_rng(0).normal(size=(300, 10))
+    model = unbend.Isomap(n_neighbors=10).fit(rows)
+    assert model.report_.stage("graph").facts["short_circuits"] == "not determined"
+    assert not searched

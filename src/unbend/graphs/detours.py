@@ -73,10 +73,7 @@ def _have_near_detours(neighbors: Neighbors, pairs: EdgePairs, limits: FloatArra
     first, second = place[: len(found)], place[len(found) :]
     edges = np.tile(found.lengths, 2), (np.append(first, second), np.append(second, first))
     graph = csr_array(edges, shape=(len(rows), len(rows)))
-    graph.sort_indices()
     here = EdgePairs(ends[0], ends[1], pairs.lengths, pairs.tilts)
-    apart = _two_steps(graph, here) > limits
-    here, limits = here.select(apart), limits[apart]
     beyond = np.nextafter(limits, np.inf)
     return bool((_paths_along(graph, here, beyond) <= limits).all())
 

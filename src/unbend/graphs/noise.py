@@ -123,7 +123,7 @@ def growth_exponents(space: Space, d: int, k: int) -> FloatArray:
     half = np.column_stack((np.zeros(len(rows), dtype=np.intp), half))
     growth = np.full((len(rows), d), np.nan)
     for chunk in row_chunks(len(rows), 64 * k**2):
-        local = space.coordinates(nearest[chunk])
+        local = space.differences(nearest[chunk])
         drawn = np.take_along_axis(local, half[chunk, :, None], axis=1)
         small, large = principal_variances(local[:, : k + 1]), principal_variances(drawn)
         r = min(d, small.shape[1])

@@ -23,8 +23,9 @@ from unbend.graphs.readers import edges_of, is_graph, neighbors_of_distinct, spa
 from unbend.graphs.tangent_tilts import (
     TILTED,
     Undetermined,
-    check_local,
+    is_local,
     plane_dimension,
+    planes_fit,
     suspicious_pairs,
 )
 from unbend.neighbors import GraphSpace, Neighbors, Space
@@ -223,7 +224,8 @@ def judge_edges(space: Space, neighbors: Neighbors, d: int | None = None) -> Sho
     detours: FloatArray = np.zeros(0)
     try:
         if not isinstance(space, GraphSpace):
-            check_local(neighbors)
+            if not is_local(neighbors):
+                raise Undetermined("neighbourhoods are a large part of the rows")
             plane = plane_dimension(space, neighbors, d)
         for _ in range(ROUNDS):
             # What was cut is judged again: its ends may be connected by suspicious edges only.
@@ -252,6 +254,10 @@ def handle_short_circuits(
     searched: it is the data, and nothing says which of its edges are neighbours.
     """
     if isinstance(space, GraphSpace):
+        return neighbors
+    # Data of more dimensions than the embedding are no sheet that a jump would fold.
+    if policy == "warn" and d is not None and not planes_fit(space, neighbors, d):
+        note(short_circuits="not determined")
         return neighbors
     found = judge_edges(space, neighbors, d)
     enough = SUPPORT * (found.d or 0) + SPARE

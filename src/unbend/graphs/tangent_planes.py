@@ -92,7 +92,7 @@ def _workspace(space: Space, neighbors: Neighbors, rows: IntArray) -> int:
         return 0
     size = 1 + int(neighbors.counts[rows].max(initial=0))
     small = min(size, space.features.shape[1])
-    return 16 * space.workers * small * (size + small)
+    return int(16 * space.workers * small * (size + small))
 
 
 def _angles(

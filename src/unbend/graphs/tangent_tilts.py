@@ -39,7 +39,8 @@ CLEARLY = 1.5
 # Neighbourhoods that the dimension of the planes is read from, and that are looked at first where
 # there are so many times as many.
 SAMPLE, SAMPLED_FROM = 256, 4
-
+# Neighbourhoods that show whether data have tangent planes at all, before others are looked at.
+FEW = 32
 # Neighbours, and share of the rows, above both of which neighbourhoods are not local. Planes of
 # them would take much longer than the fit: 800 rows of 800 columns with all others as neighbours
 # took 67 s for one of 0.4 s.
@@ -50,11 +51,27 @@ class Undetermined(Exception):
     """Tangent planes, or the edges that follow them, do not describe the data."""
 
 
-def check_local(neighbors: Neighbors) -> None:
-    """Raise where most neighbourhoods are a large part of the rows."""
-    usual = int(np.median(neighbors.counts))
-    if usual > max(LOCAL, LOCAL_SHARE * neighbors.n):
-        raise Undetermined(f"{usual} neighbours of {neighbors.n} rows are no local neighbourhood")
+def is_local(neighbors: Neighbors) -> bool:
+    """Whether most neighbourhoods are no large part of the rows."""
+    return bool(np.median(neighbors.counts) <= max(LOCAL, LOCAL_SHARE * neighbors.n))
+
+
+def planes_fit(space: Space, neighbors: Neighbors, d: int) -> bool:
+    """Whether some neighbourhoods have d-dimensional tangent planes that edges follow."""
+    if not is_local(neighbors):
+        return False
+    everything = np.ones(len(neighbors.indices), dtype=bool)
+    rows = sample_rows(neighbors.n, FEW)
+    found = compare_with_planes(space, neighbors, everything, d, rows)
+    if np.median(found.shares[:, -1]) < PLANAR:
+        return False
+    starts = neighbors.offsets[rows]
+    sines = [
+        found.inner[start : start + count]
+        for start, count in zip(starts, neighbors.counts[rows], strict=True)
+    ]
+    turned = np.concatenate(sines) > TURNED
+    return bool(np.count_nonzero(turned) <= CLEARLY * DISORDER * len(turned))
 
 
 def plane_dimension(space: Space, neighbors: Neighbors, most: int | None) -> int:
