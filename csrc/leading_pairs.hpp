@@ -114,14 +114,26 @@ class LeadingPairs {
                 }
                 least = std::min(least, products_[a * d_ + a]);
             }
-            // The difference of squares is rounding below the second term.
             if (!(least > least_share * trace_)) return false;
-            if (error <= tolerance * tolerance * least * least + 1e-15 * trace_ * trace_)
-                return finish();
+            // The difference of squares is rounding below the second term: the residual itself decides.
+            const double most = tolerance * tolerance * least * least;
+            if (error <= most + 1e-15 * trace_ * trace_ && residual_squares() <= most) return finish();
             std::swap(vectors_, images_);
             if (!orthonormalize()) return false;
         }
         return false;
+    }
+
+    // Sum of squares of the images outside the span of the block.
+    UNBEND_INLINE double residual_squares() {
+        double *rest = rest_.data(), squares = 0;
+        for (std::int64_t a = 0; a < d_; ++a) {
+            std::copy_n(&images_[a * padded_], padded_, rest);
+            for (std::int64_t b = 0; b < d_; ++b)
+                padded_add(-products_[a * d_ + b], &vectors_[b * padded_], padded_, rest);
+            squares += padded_dot(rest, rest, padded_);
+        }
+        return squares;
     }
 
     UNBEND_INLINE void multiply(std::int64_t a) {

@@ -88,6 +88,17 @@ void test_leading_pairs(std::mt19937 &random) {
                     }
                 }
                 for (std::int64_t a = n; a < d; ++a) assert(pairs.value(a) == 0);
+                const std::int64_t last = std::min(n, d) - 1;
+                for (std::int64_t a = 0; a <= last; ++a) {
+                    double squares = 0;
+                    for (std::int64_t i = 0; i < n; ++i) {
+                        double rest = -pairs.value(a) * pairs.vector(a)[i];
+                        for (std::int64_t j = 0; j < n; ++j)
+                            rest += matrix[i * padded + j] * pairs.vector(a)[j];
+                        squares += rest * rest;
+                    }
+                    assert(std::sqrt(squares) <= 2e-7 * pairs.value(last) + 1e-13 * pairs.trace());
+                }
             }
 }
 
