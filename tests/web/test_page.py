@@ -67,6 +67,7 @@ def test_selections_and_errors_do_not_move_the_maps_and_a_bad_file_keeps_the_tab
 ):
     """A lasso would end elsewhere than it was drawn."""
     id = digits.fit("pca")
+    digits.tab.locator(".legend .key").first.wait_for()
     box = digits.host().bounding_box()
     digits.tab.locator(".legend .key").first.click()
     digits.tab.locator("text=/[0-9]+ rows selected/").wait_for()

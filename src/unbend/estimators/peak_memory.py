@@ -75,9 +75,9 @@ PEAKS = {
         row=90, landmark=16, landmarks=100, block=BLOCK, instead="use fewer landmarks"
     ),
     "MetricMDS": Peak(
-        row=100, pair=4.2, small_pair=9.5, instead="use LandmarkMDS, or solver='sgd'"
+        row=100, pair=2.1, small_pair=4.2, instead="use LandmarkMDS, or solver='sgd'"
     ),
-    "NonmetricMDS": Peak(pair=60, instead="use LandmarkMDS"),
+    "NonmetricMDS": Peak(pair=72, instead="use LandmarkMDS"),
     "Isomap": Peak(row=4000, pair=4, small_pair=8, instead="use LandmarkIsomap, or LTSA"),
     "LandmarkIsomap": Peak(row=700, landmark=16, landmarks=200, instead="use fewer landmarks"),
     "MVU": Peak(log=850, instead="use LandmarkMVU", stored=18.5, blocks=True),

@@ -65,13 +65,10 @@ def planes_fit(space: Space, neighbors: Neighbors, d: int) -> bool:
     found = compare_with_planes(space, neighbors, everything, d, rows)
     if np.median(found.shares[:, -1]) < PLANAR:
         return False
-    starts = neighbors.offsets[rows]
-    sines = [
-        found.inner[start : start + count]
-        for start, count in zip(starts, neighbors.counts[rows], strict=True)
-    ]
-    turned = np.concatenate(sines) > TURNED
-    return bool(np.count_nonzero(turned) <= CLEARLY * DISORDER * len(turned))
+    some = np.zeros(neighbors.n, dtype=bool)
+    some[rows] = True
+    sines = found.inner[np.repeat(some, neighbors.counts)]
+    return bool(np.count_nonzero(sines > TURNED) <= CLEARLY * DISORDER * len(sines))
 
 
 def plane_dimension(space: Space, neighbors: Neighbors, most: int | None) -> int:
