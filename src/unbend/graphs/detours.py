@@ -164,6 +164,9 @@ def _paths_along(core: csr_array, pairs: EdgePairs, limits: FloatArray) -> Float
     """Lengths of the shortest paths between the ends of pairs, at most the limits."""
     lengths = limits.copy()
     sources, which = np.unique(pairs.first, return_inverse=True)
+    # Older versions of SciPy search graphs with 32-bit indices only.
+    indices, offsets = core.indices.astype(np.int32), core.indptr.astype(np.int32)
+    core = csr_array((core.data, indices, offsets), shape=core.shape)
     for chunk in row_chunks(len(sources), 8 * core.shape[0], 1 << 25):
         ask()
         here = np.flatnonzero((which >= chunk.start) & (which < chunk.stop))
