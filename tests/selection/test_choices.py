@@ -1,5 +1,7 @@
 """Neighbours, bandwidth and dimension: chosen on data whose truth is known."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
@@ -253,3 +255,14 @@ def test_one_column_is_described_in_the_singular():
 def test_a_dimension_of_equal_rows_is_refused_by_their_number():
     with pytest.raises(ValueError, match=r"X has 1 (distinct )?sample\(s\)"):
         unbend.choose_dimension(np.ones((60, 3)))
+
+
+def test_advice_warns_of_edges_between_sheets_at_most_once():
+    """The dimension has no embedding to warn of, and parts of the rows repeat what all rows say."""
+    roll = unbend.datasets.swiss_roll(400, noise=0.5, random_state=1).points
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        unbend.choose_dimension(roll)
+    with pytest.warns(UserWarning, match="jump between sheets") as caught:
+        unbend.stability(unbend.Isomap(), roll, n_resamples=3)
+    assert len(caught) == 1

@@ -13,7 +13,13 @@ from unbend.selection.case import Case
 from unbend.selection.findings import LAID_OUT, TOGETHER
 from unbend.selection.inputs import Sample
 from unbend.selection.rules import decide
-from unbend.selection.trials import chart_parameters, compare_charts, continues, measure_chart
+from unbend.selection.trials import (
+    FOLDED,
+    chart_parameters,
+    compare_charts,
+    continues,
+    measure_chart,
+)
 
 
 def spiral(n, noise, seed=0):
@@ -146,20 +152,37 @@ def test_closed_surfaces_have_no_chart_that_lays_them_out():
         assert best.geodesics > LAID_OUT or best.neighbors > TOGETHER
 
 
+@pytest.mark.parametrize(("half", "number"), [("fresh", 2125), ("folded", 3043)])
+def test_the_reference_keeps_neighbours_together_though_a_folded_chart_has_less_strain(
+    half, number
+):
+    """Cases for calibration on which the chart of least strain folds, and is far from the truth."""
+    case = make_cases(half, number + 1)[number]
+    draw = case.draw(0, min(case.n, 1000))
+    found = unbend.suggest(draw.rows, for_="chart", scale="none", dimension=case.d).findings
+    assert found.reference.neighbors < FOLDED
+    charts = {}
+    for name in ("PCA", found.chart):
+        method, parameters = chart_parameters(name)
+        model = getattr(unbend, method)(n_components=case.d, **parameters).fit(draw.rows)
+        charts[name] = error(draw.foot_chart[draw.regular], model.embedding_[draw.regular])
+    assert charts[found.chart] < 0.7 * charts["PCA"]
+
+
 def test_where_every_chart_folds_the_answer_says_so():
     """But only as many coordinates are named as there are known to be dimensions."""
     found = unbend.suggest(
         unbend.datasets.swiss_roll(300, random_state=0).points, for_="chart"
     ).findings
     folded = replace(found, reference=replace(found.reference, neighbors=0.9))
-    method, why, _ = decide(Case(folded, "chart", None, "euclidean"))
-    assert (type(method).__name__, method.n_components) == ("Isomap", 2)
-    assert method.n_neighbors == "auto"
-    assert "no chart is right" in why
-    nearer = {**found.charts, "PCA": replace(found.charts["Isomap"], error=0.0)}
-    method, why, _ = decide(Case(replace(folded, charts=nearer), "chart", None, "euclidean"))
-    assert (type(method).__name__, method.n_components) == ("PCA", 2)
-    assert "PCA averages over all rows" in why
+    for name in ("Isomap", "PCA"):
+        # Distances from a folded reference mean nothing.
+        together = replace(found.charts[name], error=0.9, neighbors=0.0)
+        charts = {**found.charts, name: together}
+        method, why, _ = decide(Case(replace(folded, charts=charts), "chart", None, "euclidean"))
+        assert (type(method).__name__, method.n_components) == (name, 2)
+        assert "no chart is sure" in why
+        assert f"{name} keeps neighbours together best" in why
     unknown = replace(folded, low=1, high=13, dimension=13)
     assert "folds" not in decide(Case(unknown, "chart", None, "euclidean"))[1]
 

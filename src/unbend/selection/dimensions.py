@@ -219,7 +219,10 @@ def vote_on_dimension(
     k = max(1, min(n_neighbors, n - 1))
     most = max(2, min(max_dimension, n - 2))
     # Dense: of a curve all eigenvalues but one are nearly zero, and iterations look for them long.
-    model = sample.fit("Isomap", n_components=most, n_neighbors=k, eigen_solver="dense")
+    # Its graph is one vote of several: what it warns of is not the user's embedding.
+    model = sample.fit(
+        "Isomap", n_components=most, n_neighbors=k, eigen_solver="dense", short_circuits="keep"
+    )
     curve = model.residual_variance_
     estimated = _estimates(sample)
     votes = _without_noise(

@@ -1,5 +1,6 @@
 """Stability of an embedding under resampling of the rows."""
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -113,10 +114,13 @@ def _resample(
     n, rng = len(points), generator(random_state, None)
     whole = _fit(estimator, points)
     places = np.full((n_resamples, *whole.shape), np.nan)
-    for number in range(n_resamples):
-        advance("stability", number, n_resamples)
-        rows = np.sort(rng.choice(n, max(3, int(share * n)), replace=False))
-        places[number, rows] = align(whole[rows], _fit(estimator, points[rows]), kind=kind)
+    # The fit of all rows warned; those of parts would repeat it.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for number in range(n_resamples):
+            advance("stability", number, n_resamples)
+            rows = np.sort(rng.choice(n, max(3, int(share * n)), replace=False))
+            places[number, rows] = align(whole[rows], _fit(estimator, points[rows]), kind=kind)
     advance("stability", n_resamples, n_resamples)
     return whole, places
 

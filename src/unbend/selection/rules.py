@@ -79,13 +79,6 @@ def _unexplained(case: Case, m: int | None = None) -> str:
     return f"{coordinates} leave{'s' * (m == 1)} {share} of the geodesics unexplained"
 
 
-def _why_steady(case: Case) -> str:
-    """Say why the chart of joined sheets is the one that it is."""
-    if case.found.steady_chart == "PCA":
-        return "PCA averages over all rows"
-    return "Isomap with few neighbours joins the fewest"
-
-
 def _describe_charts(case: Case) -> str:
     """Say which charts were tried, and how far they are from the most rigid one."""
     tried = case.found.charts
@@ -200,13 +193,12 @@ RULES = (
             and case.best_chart is not None
             and not case.found.closed
             and case.found.folded
-            and case.found.steady_chart is not None
         ),
-        lambda case: case.make_chart(case.found.steady_chart or ""),
+        lambda case: case.make_chart(case.best_chart or ""),
         lambda case: (
-            "no chart is right: even the one that keeps lengths best folds, since noise or too few "
-            f"rows join sheets of the surface; {_why_steady(case)}. Use more rows, or less noisy "
-            "ones"
+            "no chart is sure: even the one that keeps lengths best folds, since noise or too few "
+            f"rows join sheets of the surface; {case.best_chart} keeps neighbours together best. "
+            "Use more rows, or less noisy ones"
         ),
         lambda case: case.other_charts(),
     ),

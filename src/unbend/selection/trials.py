@@ -26,14 +26,16 @@ ROWS, COMPARED = 1000, 150
 SURFACE_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "PCA": ("PCA", {}),
     "LTSA": ("LTSA", {"denoise": "auto", "n_neighbors": "auto"}),
+    "LTSA with n_neighbors=15": ("LTSA", {"denoise": "auto", "n_neighbors": 15}),
     "LTSA with n_neighbors=25": ("LTSA", {"denoise": "auto", "n_neighbors": 25}),
     "Isomap": ("Isomap", {"n_neighbors": "auto"}),
     "HessianLLE": ("HessianLLE", {"denoise": "auto", "n_neighbors": "auto"}),
+    "LLE": ("LLE", {"denoise": "auto"}),
+    "LaplacianEigenmaps": ("LaplacianEigenmaps", {}),
 }
 CURVE_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     **{name: chart for name, chart in SURFACE_CHARTS.items() if name != "HessianLLE"},
     "Isomap with denoise='auto'": ("Isomap", {"denoise": "auto", "n_neighbors": "auto"}),
-    "LaplacianEigenmaps": ("LaplacianEigenmaps", {}),
 }
 WIDE_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "PCA": ("PCA", {}),
@@ -66,6 +68,10 @@ NEAR, STILL, REGULAR, MOST = 0.9, 0.3, 3.5, 0.9
 EACH_COEFFICIENT, PART = 4, 4
 # Multiple of the median difference beyond which a row has no part in the error of a chart.
 MISPLACED = 6.0
+# Distance of neighbours (`ChartMisfit.neighbors`) from which on a chart is folded: 0.5 and more
+# where noise or few rows join the sheets of a roll, 0.37 at most elsewhere. It may have less strain
+# than a chart that keeps neighbours together, because it joins what edges across sheets join.
+FOLDED = 0.45
 # Multiple of a wide gap of a curve, wider than this share of them, up to which its ends meet.
 MEETING, MOST_GAPS = 3.0, 0.98
 # Share of the rows that a piece of a curve has, others are outliers; and cosine, at least, of the
@@ -142,7 +148,7 @@ def try_charts(sample: Sample, d: int) -> Trials:
     """Misfit of the chart by each method, where a surface can be estimated at all.
 
     Charts are compared with the one of least strain among those made as rigid as possible, each
-    begun with one of the charts.
+    begun with one of the charts, as far as these do not fold.
     """
     values = sample.values[shuffle_distinct(sample.values)[:ROWS]]
     found = measure_noise(NoiseSample.of(PointSpace(values), d), d)
@@ -174,7 +180,7 @@ def _fit_charts(
 
 
 def compare_charts(charts: Mapping[str, FloatArray], projected: Denoised, d: int) -> Trials:
-    """Compare charts of all rows with the most rigid chart of rows without noise."""
+    """Compare charts of all rows with the reference, a chart of rows without noise."""
     away = projected.displacement
     # Without noise those beside gaps are moved farthest, a little: all take part.
     spacing = float(np.median(PointSpace(projected.points).nearest(1).distances))
@@ -188,11 +194,14 @@ def compare_charts(charts: Mapping[str, FloatArray], projected: Denoised, d: int
     connected = _with_bridges(graph.graph_, surface)
     edges = TangentEdges.of(surface, connected, min(size, len(surface) // PART), d)
     begun = [np.asarray(graph.embedding_), *(chart[near] for chart in charts.values())]
-    best = min((edges.unfold(chart) for chart in begun), key=lambda one: one.strain)
-    reference = _reference(best, points, near)
-    regular = near | (away <= REGULAR * np.median(away))
     some = slice(min(COMPARED, len(surface)))
     geodesics = np.asarray(graph.geodesics_[some, some])
+    rigid = [edges.unfold(chart) for chart in begun]
+    laid_out = [measure_chart(one.chart, surface, geodesics) for one in rigid]
+    least = min(range(len(rigid)), key=lambda i: (laid_out[i][1] > FOLDED, rigid[i].strain))
+    best = rigid[least]
+    reference = _reference(best, points, near)
+    regular = near | (away <= REGULAR * np.median(away))
     misfits = {
         name: ChartMisfit(
             chart_error(reference[regular], chart[regular]),
@@ -200,13 +209,12 @@ def compare_charts(charts: Mapping[str, FloatArray], projected: Denoised, d: int
         )
         for name, chart in charts.items()
     }
-    laid_out = measure_chart(best.chart, surface, geodesics)
     torn = _torn(best.chart, surface)
     moved = float(np.median(away)) / max(spacing, np.finfo(float).tiny)
     undulating = "PCA" in misfits and is_undulating(
         surface, d, moved, misfits["PCA"].error, best.strain
     )
-    return Trials(misfits, ChartMisfit(best.strain, *laid_out, torn), undulating)
+    return Trials(misfits, ChartMisfit(best.strain, *laid_out[least], torn), undulating)
 
 
 def _with_bridges(graph: csr_array, surface: FloatArray) -> csr_array:
