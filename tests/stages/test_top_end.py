@@ -257,3 +257,15 @@ def test_lanczos_resolves_eigenvalues_far_below_the_largest(small):
     away = found.vectors - basis[:, :3] * np.sum(basis[:, :3] * found.vectors, axis=0)
     # Demanded are residuals of 1e-8 of the own eigenvalue; neighbours differ by a tenth of it.
     assert np.linalg.norm(away, axis=0).max() <= 64 * EPS / (0.1 * small) + 1e-7
+
+
+def test_asymmetry_of_rounded_paths_is_no_lack_of_convergence():
+    """Lengths of paths that are summed from either end differ by more than their own rounding."""
+    places = np.linspace(0, 1, 1500)
+    exact = np.abs(places[:, None] - places)
+    forth = np.triu(np.ones_like(exact), 1)
+    rounded = (exact * (1 + 12 * float(np.finfo(np.float32).eps) * forth)).astype(np.float32)
+    found = solve(Gram(rounded).problem(), 1, Lanczos(passes=20))
+    assert found.converged
+    top = eigh(Gram(exact).form(), eigvals_only=True)[-1]
+    np.testing.assert_allclose(found.values, top, 1e-5)

@@ -18,8 +18,10 @@ OWN = 1e4
 FEWEST_BLOCKS = 4
 # Residuals of random vectors over the largest eigenvalue, seen by how fast the first fall.
 UNKNOWN = 100.0
-# Share of its previous value to which a residual must fall, lest it count as rounding.
-FALLING = 0.8
+# Share of its previous value to which a residual must fall, lest it count as rounding; and multiple
+# of the accuracy of a rounded matrix below which it may. Rounded sums along paths of hundreds of
+# edges make it a little asymmetric, by more than their own accuracy.
+FALLING, ASYMMETRIC = 0.8, 8.0
 
 
 @dataclass(frozen=True)
@@ -77,15 +79,18 @@ class Lanczos:
         return block_krylov(problem, count, width, iteration, rng, slack)
 
     def _stopping_rule(self, problem: SpectralProblem, count: int) -> Callable[[RitzPairs], float]:
-        tol, lowest = max(self.tol, problem.accuracy), np.inf
+        tol, lowest, before = max(self.tol, problem.accuracy), np.inf, np.inf
+        rounded = ASYMMETRIC * problem.accuracy
         # What the norm of products alone would take, the iteration finds on its way.
         products = isinstance(problem.matrix, LinearOperator)
         known = problem.size if products else problem.norm
 
         def excess(pairs: RitzPairs) -> float:
-            nonlocal lowest
+            nonlocal lowest, before
             size = max(pairs.size, known)
-            if (worst := float(pairs.residuals.max(initial=0.0))) > tol * size:
+            worst, last = float(pairs.residuals.max(initial=0.0)), before
+            before = worst
+            if worst > tol * size and not FALLING * last < worst <= rounded * size:
                 # An iteration that starts again is judged afresh.
                 lowest = np.inf
                 return worst / (tol * size)
