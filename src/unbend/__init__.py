@@ -108,6 +108,7 @@ if TYPE_CHECKING:
     from unbend.methods.pca import PCA as PCA
     from unbend.methods.random_projection import RandomProjection as RandomProjection
     from unbend.methods.replicated_mds import ReplicatedMDS as ReplicatedMDS
+    from unbend.methods.rigid_alignment import RigidAlignment as RigidAlignment
     from unbend.methods.spectral_clustering import SpectralClustering as SpectralClustering
     from unbend.methods.subspace_recognizer import SubspaceRecognizer as SubspaceRecognizer
     from unbend.methods.supervised_lle import SupervisedLLE as SupervisedLLE

@@ -37,6 +37,7 @@ METHODS = (
     Entry("supervised_lle", "SupervisedLLE", "Supervised locally linear embedding"),
     Entry("ltsa", "LTSA", "Local tangent space alignment"),
     Entry("hessian_lle", "HessianLLE", "Hessian locally linear embedding"),
+    Entry("rigid_alignment", "RigidAlignment", "Rigid alignment of tangent spaces"),
     Entry("laplacian_eigenmaps", "LaplacianEigenmaps", "Laplacian eigenmaps"),
     Entry("diffusion_maps", "DiffusionMaps", "Diffusion maps"),
     Entry("neighbor_embedding", "NeighborEmbedding", "Neighbour embedding (t-SNE)"),

@@ -1,6 +1,11 @@
 """Out-of-sample extension: from the fitted rows of a method to new samples."""
 
-from unbend.extension.averages import Barycentric, DiffusionExtension, Harmonic
+from unbend.extension.averages import (
+    Barycentric,
+    BarycentricOnSheet,
+    DiffusionExtension,
+    Harmonic,
+)
 from unbend.extension.extension import Extension, NeighborExtension, Rule
 from unbend.extension.linear import (
     Linear,
@@ -15,6 +20,7 @@ from unbend.extension.placement import EmbeddingResult, Piece, Placement, baryce
 __all__ = [
     "AllGeodesics",
     "Barycentric",
+    "BarycentricOnSheet",
     "DiffusionExtension",
     "Distances",
     "EmbeddingResult",

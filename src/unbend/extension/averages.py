@@ -7,14 +7,16 @@ import numpy as np
 
 from unbend._kernels import kernels
 from unbend.arrays import FloatArray, IntArray, row_chunks
-from unbend.extension.extension import NeighborExtension
+from unbend.extension.extension import NeighborExtension, Rule
 from unbend.graphs.weights import Affinity, Weight
 from unbend.local import barycentric_weights
-from unbend.neighbors import PointSpace, Space
+from unbend.neighbors import Neighbors, PointSpace, Space
 from unbend.validation.arrays import stored_type
 
 # Least share of the degree by which a sum over neighbours is divided.
 LEAST_SHARE = 0.1
+# Multiple of the distance of its farthest neighbour from which on a row is on another sheet.
+APART = 2.0
 # Least ridge with which the equations of weights are solved by columns: they lose its digits.
 LEAST_REG = 1e-6
 
@@ -58,6 +60,44 @@ class Barycentric(NeighborExtension):
             placed,
         )
         return everyone[~np.isfinite(placed).all(axis=1)]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BarycentricOnSheet(NeighborExtension):
+    """The same by rows on the sheet of the nearest one: some of the nearest may lie on another.
+
+    A sample between two sheets has neighbours on both, which lie far from each other in the chart;
+    weights of both would place it between them. `reach` is the distance in the chart from each
+    fitted row to the farthest of its neighbours.
+    """
+
+    coordinates: FloatArray
+    reach: FloatArray
+
+    @classmethod
+    def of(
+        cls, space: Space, rule: Rule, coordinates: FloatArray, neighbors: Neighbors
+    ) -> "BarycentricOnSheet":
+        """Measure how far the neighbours of each row lie in the chart."""
+        rows = neighbors.rows
+        away = np.linalg.norm(coordinates[neighbors.indices] - coordinates[rows], axis=1)
+        reach = np.zeros(len(coordinates))
+        np.maximum.at(reach, rows, away)
+        return cls(space, rule, coordinates, reach)
+
+    def place(self, new: FloatArray, indices: IntArray, distances: FloatArray) -> FloatArray:
+        """Place new samples."""
+        places, nearest = self.coordinates, indices[:, 0]
+        away = np.linalg.norm(places[indices] - places[nearest, None], axis=2).max(axis=1)
+        mixed = np.flatnonzero(away > APART * self.reach[nearest])
+        if len(mixed):
+            chart = PointSpace(places)
+            near, _ = chart.nearest_of(places[nearest[mixed]], indices.shape[1])
+            indices = indices.copy()
+            indices[mixed] = near
+        by_weights = Barycentric(self.space, self.rule, places)
+        return by_weights.place(new, indices, distances)
 
 
 @final

@@ -1,0 +1,297 @@
+"""Rigid alignment of tangent spaces: a chart that bends the data flat and stretches little.
+
+The tangent plane of each neighbourhood is a chart of it. A chart y of the whole data turns these
+planes and joins them. With t_ij the coordinates of neighbour j in the tangent plane of point i, it
+minimises
+
+    Σ_i Σ_{j ∈ N(i)} w_ij ‖y_j − y_i − R_i t_ij‖²,    R_i orthogonal,    w_ij = 1/‖t_ij‖²,
+
+in turns: the best R_i of a given chart are orthogonal Procrustes problems of d × d matrices, and
+the best chart of given R_i is a system of equations with a graph Laplacian, which is factorised
+once (as rigid as possible: Sorkine and Alexa, 2007; Liu et al., 2008). No round raises the sum. Its
+square root over Σ w_ij ‖t_ij‖² is the strain of the chart, zero if it is isometric.
+
+The sum has local minima, charts that are folded. So the first chart matters: that of LTSA, and
+where its strain is not small classical scaling of the geodesics to some landmarks, too.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array, diags_array
+
+from unbend.arrays import FloatArray, IntArray
+from unbend.denoising.patches import principal_axes
+from unbend.eigen import fix_signs
+from unbend.eigen.shift_invert import analyse
+from unbend.estimators.kernel import AT_ONCE, AlignmentEmbedding
+from unbend.estimators.neighborhood import Component, eigenvalue_attributes
+from unbend.estimators.search import Needs
+from unbend.extension import BarycentricOnSheet, EmbeddingResult, Rule
+from unbend.gram.columns import KnownColumns, scale_by_columns
+from unbend.graphs import geodesics, undirected
+from unbend.local import RowBlocks, affine_bases
+from unbend.report import note, stage, step, warn
+from unbend.validation.parameters import Integer, Real, declare, param
+
+if TYPE_CHECKING:
+    from unbend._kernels.reference import Factor
+
+# Share of the median length below which shorter edges weigh no more than those of that length.
+SHORTEST = 0.3
+# Factor, at most, by which an edge is longer than its part in the tangent plane where it is still
+# taken as one along the surface.
+LONGEST = 1.5
+# Ridges, relative to the diagonal, that are rounding in the system of all points (which leaves the
+# place of the chart open) and in those of single ones.
+RIDGE, LOCAL_RIDGE = 1e-9, 1e-6
+# Strain up to which no other first chart is tried: of 58 surfaces for calibration none was then
+# improved by one. And strain from which on the chart is doubtful: it is 0.1 at most where the error
+# is small, and 0.2 and more where sheets are joined or folded.
+EASY, STRAINED = 0.01, 0.15
+# Landmarks of the geodesics.
+LANDMARKS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """A chart (n, d), its strain, and the rounds that led to it."""
+
+    chart: FloatArray
+    strain: float
+    rounds: int
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class TangentEdges:
+    """Edges of a neighbourhood graph in the tangent planes of their first ends.
+
+    Attributes
+    ----------
+    first, second : array (e,)
+        Ends of the edges.
+    along : array (e, d)
+        The edge in the tangent plane of its first end, with its length in space.
+    weights : array (e,)
+        Weight of each edge, so that its relative stretch counts.
+    """
+
+    n: int
+    first: IntArray
+    second: IntArray
+    along: FloatArray
+    weights: FloatArray
+    threads: int
+    # Sums over the edges of each first end, differences at both ends, and the factorised system.
+    _sums: csr_array
+    _ends: csr_array
+    _factor: "Factor"
+
+    @classmethod
+    def of(cls, component: Component, d: int) -> "TangentEdges":
+        """Tangent planes of the neighbourhoods of connected points."""
+        neighbors, n = component.neighbors, component.n
+        along = np.empty((len(neighbors.indices), d))
+
+        def measure(points: IntArray, indices: IntArray) -> None:
+            members = np.column_stack((points, indices))
+            places = neighbors.offsets[points, None] + np.arange(indices.shape[1])
+            along[places] = _tangent_coordinates(component.space.coordinates(members), d)
+
+        neighbors.map_blocks(measure, AT_ONCE, component.block_threads)
+        first, second = neighbors.rows.astype(np.intp), neighbors.indices.astype(np.intp)
+        lengths = np.linalg.norm(along, axis=1)
+        usual = max(float(np.median(lengths)), np.finfo(float).tiny)
+        weights = np.square(usual / np.maximum(lengths, SHORTEST * usual))
+        edges = np.arange(len(first))
+        sums = csr_array((weights, (first, edges)), shape=(n, len(edges)))
+        signed = np.concatenate((weights, -weights))
+        rows = np.concatenate((second, first))
+        ends = csr_array((signed, (rows, np.tile(edges, 2))), shape=(n, len(edges)))
+        both = coo_array((weights, (first, second)), shape=(n, n)).tocsr()
+        both = csr_array(both + both.T)
+        degrees = np.asarray(both.sum(axis=1)).ravel()
+        symbolic = analyse(csr_array(diags_array(degrees) - both), threads=component.threads)
+        factor = symbolic.factor(RIDGE * float(degrees.mean()), component.threads)
+        return cls(n, first, second, along, weights, component.threads, sums, ends, factor)
+
+    def align(self, chart: FloatArray, max_iter: int, tol: float) -> Alignment:
+        """Improve a chart that is right up to an affine map, until it moves by less than `tol`.
+
+        That is the root mean square of its moves in a round, relative to its spread.
+        """
+        chart = self._scale(chart)
+        turns, moved, rounds = self._turns(chart), np.inf, 0
+        while rounds < max_iter and moved > tol:
+            step(rounds, max_iter)
+            previous, chart = chart, self._join(turns)
+            turns, rounds = self._turns(chart), rounds + 1
+            spread = max(float(np.linalg.norm(chart)), np.finfo(float).tiny)
+            moved = float(np.linalg.norm(chart - previous)) / spread
+        return Alignment(chart, self._strain(chart, turns), rounds, moved <= tol)
+
+    def _turned(self, turns: FloatArray) -> FloatArray:
+        """R_i t_ij of all edges."""
+        return np.asarray(np.einsum("ei,eij->ej", self.along, turns[self.first]))
+
+    def _join(self, turns: FloatArray) -> FloatArray:
+        """Find the best chart of given rotations."""
+        chart = np.empty((self.n, turns.shape[1]))
+        target = np.ascontiguousarray(self._ends @ self._turned(turns))
+        self._factor.solve(target, self.threads, chart)
+        return chart - chart.mean(axis=0)
+
+    def _products(self, chart: FloatArray) -> FloatArray:
+        """Σ_j w_ij t_ij (y_j − y_i)' of each point (n, d, d)."""
+        steps = chart[self.second] - chart[self.first]
+        return self._sum(self.along[:, :, None] * steps[:, None, :])
+
+    def _sum(self, products: FloatArray) -> FloatArray:
+        d = products.shape[1]
+        return np.asarray((self._sums @ products.reshape(-1, d * d)).reshape(self.n, d, d))
+
+    def _turns(self, chart: FloatArray) -> FloatArray:
+        """R_i' of each point: the best of a given chart."""
+        left, _, right = np.linalg.svd(self._products(chart))
+        return np.asarray(left @ right)
+
+    def _scale(self, chart: FloatArray) -> FloatArray:
+        """Map a chart affinely so that the mean of its metrics is the identity.
+
+        Of curves the median: single points between two sheets count no more than others.
+        """
+        d = chart.shape[1]
+        gram = self._sum(self.along[:, :, None] * self.along[:, None, :])
+        ridge = LOCAL_RIDGE * np.maximum(np.trace(gram, axis1=1, axis2=2), np.finfo(float).tiny)
+        gram += ridge[:, None, None] * np.eye(d)
+        slopes = np.linalg.solve(gram, self._products(chart))
+        metrics = slopes.transpose(0, 2, 1) @ slopes
+        middle = np.median(metrics, axis=0) if d == 1 else metrics.mean(axis=0)
+        values, axes = np.linalg.eigh(middle)
+        scale = np.sqrt(np.maximum(values, RIDGE * max(values[-1], np.finfo(float).tiny)))
+        return np.asarray((chart - chart.mean(axis=0)) @ (axes / scale))
+
+    def _strain(self, chart: FloatArray, turns: FloatArray) -> float:
+        rest = chart[self.second] - chart[self.first] - self._turned(turns)
+        total = float(self.weights @ np.square(self.along).sum(axis=1))
+        left = float(self.weights @ np.square(rest).sum(axis=1))
+        return float(np.sqrt(left / max(total, np.finfo(float).tiny)))
+
+
+def _tangent_coordinates(local: FloatArray, d: int) -> FloatArray:
+    """Coordinates (m, s − 1, d) of neighbours in the tangent planes of neighbourhoods (m, s, r)."""
+    steps = local[:, 1:] - local[:, :1]
+    centered = local - local.mean(axis=1, keepdims=True)
+    axes = principal_axes(np.ascontiguousarray(centered), min(d, local.shape[2]))
+    along = np.zeros((*steps.shape[:2], d))
+    along[:, :, : axes.shape[2]] = steps @ axes
+    lengths, inside = np.linalg.norm(steps, axis=2), np.linalg.norm(along, axis=2)
+    longer = np.minimum(lengths / np.maximum(inside, np.finfo(float).tiny), LONGEST)
+    return np.asarray(along * longer[:, :, None])
+
+
+@final
+@declare
+class RigidAlignment(AlignmentEmbedding):
+    """Rigid alignment of tangent spaces: a chart that keeps lengths, in the units of the data.
+
+    Each neighbourhood is laid flat in its tangent plane, and the planes are turned and joined so
+    that they fit each other with the least strain (as rigid as possible). The coordinates of LTSA,
+    or of landmark Isomap where these are strained, are the beginning. Where the data can be
+    flattened the chart is isometric: unlike that of LTSA and Hessian LLE in scale too, and unlike
+    that of Isomap also around holes. Elsewhere it spreads the distortion evenly.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components)
+        Coordinates along the principal axes of the chart, in the units of the data.
+    eigenvalues_ : array (n_components,)
+        Sum of squares of each coordinate.
+    strain_ : float
+        Root mean square error of the edges, relative to their lengths: 0 for an isometric chart. Of
+        the largest component where there are several.
+    n_iter_ : int
+        Rounds of alignment.
+
+    References
+    ----------
+    Sorkine and Alexa, Symposium on Geometry Processing (2007); Liu, Zhang, Xu, Gotsman and Gortler,
+    Computer Graphics Forum 27 (2008). The first chart: Zhang and Zha (2004).
+
+    Examples
+    --------
+    >>> import unbend
+    >>> roll = unbend.datasets.swiss_hole(1000, random_state=0)
+    >>> model = unbend.RigidAlignment(n_neighbors=8).fit(roll.points)
+    >>> unbend.quality.procrustes(roll.chart, model.embedding_) < 0.001
+    True
+    >>> model.strain_ < 0.01
+    True
+    """
+
+    max_iter: int = param(100, Integer(1), help="Rounds of alignment at most.")
+    tol: float = param(
+        1e-4,
+        Real(0),
+        help="Root mean square move of a round, relative to the spread of the chart, at which the "
+        "alignment ends.",
+    )
+    complement: ClassVar[bool] = True
+    isometric: ClassVar[bool] = True
+
+    def _needs(self) -> Needs:
+        return Needs(neighbors=self.n_components + 1, glued=self.n_components)
+
+    def _bases(self, coordinates: FloatArray | RowBlocks, threads: int) -> FloatArray:
+        return affine_bases(coordinates, self.n_components, threads)
+
+    def _embed(self, component: Component) -> EmbeddingResult:
+        with stage("kernel"):
+            kernel = self._kernel(component)
+        with stage("spectrum"):
+            start = self._solve(kernel).vectors
+        with stage("alignment"):
+            found = self._align(component, start)
+        axes = np.linalg.eigh(found.chart.T @ found.chart)[1][:, ::-1]
+        coordinates = fix_signs(found.chart @ axes)
+        extension = BarycentricOnSheet.of(
+            component.space, Rule(component.rule.k), coordinates, component.neighbors
+        )
+        attributes = {
+            **eigenvalue_attributes(np.square(coordinates).sum(axis=0), np.nan),
+            "strain_": found.strain,
+            "n_iter_": found.rounds,
+        }
+        return EmbeddingResult(coordinates, extension, attributes)
+
+    def _align(self, component: Component, start: FloatArray) -> Alignment:
+        """Align from the chart of LTSA and, where that is strained, from one of geodesics."""
+        edges = TangentEdges.of(component, self.n_components)
+        found, begun = edges.align(start, self.max_iter, self.tol), "LTSA"
+        if found.strain > EASY:
+            scaled = scale_to_landmarks(component, self.n_components)
+            other = edges.align(scaled, self.max_iter, self.tol)
+            if other.strain < found.strain:
+                found, begun = other, "geodesics to landmarks"
+        note(start=begun, strain=found.strain, iterations=found.rounds, converged=found.converged)
+        if not found.converged:
+            warn(f"Alignment did not converge in {found.rounds} iterations. Increase max_iter.")
+        if found.strain > STRAINED:
+            warn(
+                f"The chart changes the lengths of edges by {found.strain:.0%} (strain): the data "
+                f"cannot be flattened to {self.n_components} coordinates, or edges join sheets of "
+                "them. Check the dimension with unbend.choose_dimension, and use "
+                "short_circuits='remove', fewer neighbours, or denoise='auto' if there is noise."
+            )
+        return found
+
+
+def scale_to_landmarks(component: Component, d: int) -> FloatArray:
+    """Chart by the geodesics to some landmarks, as landmark Isomap has it."""
+    landmarks = np.unique(np.linspace(0, component.n - 1, LANDMARKS).astype(np.intp))
+    lengths = undirected(component.neighbors).lengths
+    distances = geodesics(lengths, landmarks, threads=component.threads)
+    columns = KnownColumns(np.ascontiguousarray(distances.T), landmarks)
+    return scale_by_columns(columns, d).coordinates
