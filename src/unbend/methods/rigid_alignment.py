@@ -16,7 +16,7 @@ where its strain is not small classical scaling of the geodesics to some landmar
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, diags_array
@@ -141,7 +141,7 @@ class TangentEdges:
         chart = np.empty((self.n, turns.shape[1]))
         target = np.ascontiguousarray(self._ends @ self._turned(turns))
         self._factor.solve(target, self.threads, chart)
-        return chart - chart.mean(axis=0)
+        return np.asarray(chart - chart.mean(axis=0))
 
     def _products(self, chart: FloatArray) -> FloatArray:
         """Σ_j w_ij t_ij (y_j − y_i)' of each point (n, d, d)."""
