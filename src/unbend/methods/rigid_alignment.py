@@ -25,12 +25,18 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.denoising.patches import principal_axes
 from unbend.eigen import fix_signs
 from unbend.eigen.shift_invert import analyse
-from unbend.estimators.kernel import AT_ONCE, AlignmentEmbedding
+from unbend.estimators.kernel import (
+    AT_ONCE,
+    AlignmentEmbedding,
+    check_redundancy,
+    check_uniqueness,
+)
+from unbend.estimators.landmarks import farthest_first
 from unbend.estimators.neighborhood import Component, eigenvalue_attributes
 from unbend.estimators.search import Needs
 from unbend.extension import BarycentricOnSheet, EmbeddingResult, Rule
 from unbend.gram.columns import KnownColumns, scale_by_columns
-from unbend.graphs import geodesics, undirected
+from unbend.graphs import undirected
 from unbend.local import RowBlocks, affine_bases
 from unbend.report import note, stage, step, warn
 from unbend.validation.parameters import Integer, Real, declare, param
@@ -43,8 +49,7 @@ SHORTEST = 0.3
 # Factor, at most, by which an edge is longer than its part in the tangent plane where it is still
 # taken as one along the surface.
 LONGEST = 1.5
-# Ridges, relative to the diagonal, that are rounding in the system of all points (which leaves the
-# place of the chart open) and in those of single ones.
+# Ridges, relative to the largest eigenvalue and to the trace, of metrics and of single points.
 RIDGE, LOCAL_RIDGE = 1e-9, 1e-6
 # Strain up to which no other first chart is tried: of 58 surfaces for calibration none was then
 # improved by one. And strain from which on the chart is doubtful: it is 0.1 at most where the error
@@ -72,8 +77,10 @@ class TangentEdges:
     ----------
     first, second : array (e,)
         Ends of the edges.
+    unit : float
+        The median length of the edges.
     along : array (e, d)
-        The edge in the tangent plane of its first end, with its length in space.
+        The edge in the tangent plane of its first end, with its length in space, in these units.
     weights : array (e,)
         Weight of each edge, so that its relative stretch counts.
     """
@@ -81,6 +88,7 @@ class TangentEdges:
     n: int
     first: IntArray
     second: IntArray
+    unit: float
     along: FloatArray
     weights: FloatArray
     threads: int
@@ -103,8 +111,9 @@ class TangentEdges:
         neighbors.map_blocks(measure, AT_ONCE, component.block_threads)
         first, second = neighbors.rows.astype(np.intp), neighbors.indices.astype(np.intp)
         lengths = np.linalg.norm(along, axis=1)
-        usual = max(float(np.median(lengths)), np.finfo(float).tiny)
-        weights = np.square(usual / np.maximum(lengths, SHORTEST * usual))
+        unit = max(float(np.median(lengths)), np.finfo(float).tiny)
+        along /= unit
+        weights = np.square(1.0 / np.maximum(lengths / unit, SHORTEST))
         edges = np.arange(len(first))
         sums = csr_array((weights, (first, edges)), shape=(n, len(edges)))
         signed = np.concatenate((weights, -weights))
@@ -113,9 +122,13 @@ class TangentEdges:
         both = coo_array((weights, (first, second)), shape=(n, n)).tocsr()
         both = csr_array(both + both.T)
         degrees = np.asarray(both.sum(axis=1)).ravel()
-        symbolic = analyse(csr_array(diags_array(degrees) - both), threads=component.threads)
-        factor = symbolic.factor(RIDGE * float(degrees.mean()), component.threads)
-        return cls(n, first, second, along, weights, component.threads, sums, ends, factor)
+        # The place of the chart is free. An entry more on the diagonal, at one point, puts that
+        # point at the origin: right-hand sides sum to zero, and so nothing else changes.
+        diagonal = degrees.copy()
+        diagonal[np.argmax(degrees)] *= 2
+        symbolic = analyse(csr_array(diags_array(diagonal) - both), threads=component.threads)
+        factor = symbolic.factor(0.0, component.threads)
+        return cls(n, first, second, unit, along, weights, component.threads, sums, ends, factor)
 
     def align(self, chart: FloatArray, max_iter: int, tol: float) -> Alignment:
         """Improve a chart that is right up to an affine map, until it moves by less than `tol`.
@@ -130,7 +143,7 @@ class TangentEdges:
             turns, rounds = self._turns(chart), rounds + 1
             spread = max(float(np.linalg.norm(chart)), np.finfo(float).tiny)
             moved = float(np.linalg.norm(chart - previous)) / spread
-        return Alignment(chart, self._strain(chart, turns), rounds, moved <= tol)
+        return Alignment(self.unit * chart, self._strain(chart, turns), rounds, moved <= tol)
 
     def _turned(self, turns: FloatArray) -> FloatArray:
         """R_i t_ij of all edges."""
@@ -248,14 +261,17 @@ class RigidAlignment(AlignmentEmbedding):
         return affine_bases(coordinates, self.n_components, threads)
 
     def _embed(self, component: Component) -> EmbeddingResult:
+        self._check_neighbors(component)
         with stage("kernel"):
             kernel = self._kernel(component)
         with stage("spectrum"):
-            start = self._solve(kernel).vectors
+            spectrum = self._solve(kernel)
+            check_uniqueness(kernel.problem, spectrum)
         with stage("alignment"):
-            found = self._align(component, start)
-        axes = np.linalg.eigh(found.chart.T @ found.chart)[1][:, ::-1]
-        coordinates = fix_signs(found.chart @ axes)
+            found = self._align(component, spectrum.vectors)
+            axes = np.linalg.eigh(found.chart.T @ found.chart)[1][:, ::-1]
+            coordinates = fix_signs(found.chart @ axes)
+            check_redundancy(coordinates, may_denoise=self._may_denoise(component))
         extension = BarycentricOnSheet.of(
             component.space, Rule(component.rule.k), coordinates, component.neighbors
         )
@@ -271,7 +287,7 @@ class RigidAlignment(AlignmentEmbedding):
         edges = TangentEdges.of(component, self.n_components)
         found, begun = edges.align(start, self.max_iter, self.tol), "LTSA"
         if found.strain > EASY:
-            scaled = scale_to_landmarks(component, self.n_components)
+            scaled = scale_to_landmarks(component, start)
             other = edges.align(scaled, self.max_iter, self.tol)
             if other.strain < found.strain:
                 found, begun = other, "geodesics to landmarks"
@@ -288,10 +304,15 @@ class RigidAlignment(AlignmentEmbedding):
         return found
 
 
-def scale_to_landmarks(component: Component, d: int) -> FloatArray:
-    """Chart by the geodesics to some landmarks, as landmark Isomap has it."""
-    landmarks = np.unique(np.linspace(0, component.n - 1, LANDMARKS).astype(np.intp))
+def scale_to_landmarks(component: Component, start: FloatArray) -> FloatArray:
+    """Chart by the geodesics to some landmarks, as landmark Isomap has it.
+
+    They are farthest from each other, beginning at the end of another chart, so that neither the
+    order of the rows nor a seed has a part in them.
+    """
+    first = int(np.argmax(np.square(start - start.mean(axis=0)).sum(axis=1)))
     lengths = undirected(component.neighbors).lengths
-    distances = geodesics(lengths, landmarks, threads=component.threads)
+    count = min(LANDMARKS, component.n)
+    landmarks, distances = farthest_first(count, lengths, first, component.threads)
     columns = KnownColumns(np.ascontiguousarray(distances.T), landmarks)
-    return scale_by_columns(columns, d).coordinates
+    return scale_by_columns(columns, start.shape[1]).coordinates
