@@ -297,11 +297,20 @@ class RigidAlignment(AlignmentEmbedding):
         if found.strain > STRAINED:
             warn(
                 f"The chart changes the lengths of edges by {found.strain:.0%} (strain): the data "
-                f"cannot be flattened to {self.n_components} coordinates, or edges join sheets of "
-                "them. Check the dimension with unbend.choose_dimension, and use "
-                "short_circuits='remove', fewer neighbours, or denoise='auto' if there is noise."
+                f"cannot be flattened to n_components={self.n_components}, or edges jump between "
+                f"sheets of the data. {self._remedies(component)}"
             )
         return found
+
+    def _remedies(self, component: Component) -> str:
+        """Say what may be done about a strained chart."""
+        remedies = ["fewer neighbours", "more rows"]
+        if self.short_circuits != "remove":
+            remedies.insert(0, "short_circuits='remove'")
+        if self._may_denoise(component):
+            remedies.append("denoise='auto' if there is noise")
+        others = f"{', '.join(remedies[:-1])} or {remedies[-1]}"
+        return f"Check the dimension with unbend.choose_dimension, and use {others}."
 
 
 def scale_to_landmarks(component: Component, start: FloatArray) -> FloatArray:
