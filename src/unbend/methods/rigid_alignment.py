@@ -338,5 +338,5 @@ def scale_to_landmarks(component: Component, start: FloatArray) -> FloatArray:
     lengths = undirected(component.neighbors).lengths
     count = min(LANDMARKS, component.n)
     landmarks, distances = farthest_first(count, lengths, first, component.threads)
-    columns = KnownColumns(np.ascontiguousarray(distances.T), landmarks)
+    columns = KnownColumns(distances.T, landmarks)
     return scale_by_columns(columns, start.shape[1]).coordinates
