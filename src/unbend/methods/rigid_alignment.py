@@ -225,7 +225,7 @@ def _tangent_coordinates(local: FloatArray, d: int) -> FloatArray:
 class RigidAlignment(AlignmentEmbedding):
     """Rigid alignment of tangent spaces: a chart that keeps lengths, in the units of the data.
 
-    Each neighbourhood is laid flat in its tangent plane, and the planes are turned and joined so
+    Each neighbourhood is projected on its tangent plane, and the planes are turned and joined so
     that they fit each other with the least strain (as rigid as possible). The coordinates of LTSA,
     or of landmark Isomap where these are strained, are the beginning. Where the data can be
     flattened the chart is isometric: unlike that of LTSA and Hessian LLE in scale too, and unlike
