@@ -259,7 +259,7 @@ class RigidAlignment(AlignmentEmbedding):
     True
     """
 
-    max_iter: int = param(100, Integer(1), help="Rounds of alignment at most.")
+    max_iter: int = param(500, Integer(1), help="Rounds of alignment at most.")
     tol: float = param(
         1e-4,
         Real(0),
