@@ -109,7 +109,7 @@ def strain(edges: Edges, chart: Floats) -> float:
     return float(np.sqrt(energy(edges, chart, best_turns(edges, chart)) / total))
 
 
-def align(edges: Edges, start: Floats, max_iter: int = 100, tol: float = 1e-4) -> Floats:
+def align(edges: Edges, start: Floats, max_iter: int = 500, tol: float = 1e-4) -> Floats:
     """Alternate until the chart moves by less than tol of its norm.
 
     Nesterov's momentum, which begins anew where the energy of chart and rotations would rise.
