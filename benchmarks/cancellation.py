@@ -42,6 +42,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "SupervisedLLE": {},
     "LTSA": {},
     "HessianLLE": {},
+    "RigidAlignment": {},
     "LaplacianEigenmaps": {},
     "DiffusionMaps": {},
     "NeighborEmbedding": {"max_iter": 50},

@@ -38,6 +38,7 @@ ROWS = {
     "supervised_lle": 100_000,
     "ltsa": 100_000,
     "hessian_lle": 100_000,
+    "rigid_alignment": 100_000,
     "laplacian_eigenmaps": 200_000,
     "diffusion_maps": 100_000,
     "neighbor_embedding": 10_000,

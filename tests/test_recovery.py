@@ -37,6 +37,11 @@ def test_tangent_methods_recover_the_chart_up_to_an_affine_map(surface, method):
     assert median_error(surface, method, 1000, 8, "affine") <= 0.001
 
 
+@pytest.mark.parametrize("surface", ["swiss_roll", "s_curve", "swiss_hole"])
+def test_rigid_alignment_recovers_the_chart_up_to_a_similarity(surface):
+    assert median_error(surface, "RigidAlignment", 1000, 8, "similarity") <= 0.00002
+
+
 @pytest.mark.parametrize("method", ["PCA", "ClassicalMDS"])
 def test_linear_methods_recover_a_plane_exactly(method):
     square = unbend.datasets.square(400, random_state=0)

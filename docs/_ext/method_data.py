@@ -96,6 +96,7 @@ MAKERS: dict[str, Callable[[], Data]] = {
     "square_roll": _surface("s_curve", "S-curve"),
     "noisy_roll": _surface("swiss_roll", "noisy Swiss roll, σ = 0.5", n=4000, noise=0.5),
     "swiss_hole": _surface("swiss_hole", "Swiss roll with a hole"),
+    "punched_sphere": _surface("punched_sphere", "punched sphere"),
     "s_curve": _surface("s_curve", "S-curve"),
     "helix": _surface("toroidal_helix", "toroidal helix"),
     "digits": _digits,

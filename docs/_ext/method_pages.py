@@ -27,8 +27,8 @@ GROUPS = {
         "weighted_mds", "kernel_pca",
     ),
     "Charts of surfaces": (
-        "isomap", "landmark_isomap", "ltsa", "hessian_lle", "lle", "supervised_lle", "mvu",
-        "landmark_mvu",
+        "isomap", "landmark_isomap", "ltsa", "hessian_lle", "rigid_alignment", "lle",
+        "supervised_lle", "mvu", "landmark_mvu",
     ),
     "Closeness and clusters": (
         "laplacian_eigenmaps", "diffusion_maps", "neighbor_embedding", "spectral_clustering",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.oracles import embeddings, kernels, neighbors
+from tests.oracles import embeddings, kernels, neighbors, rigid
 from unbend.arrays import FloatArray
 from unbend.datasets import s_curve
 from unbend.estimators.neighborhood import NeighborhoodEmbedding
@@ -196,6 +196,7 @@ ORACLES: dict[str, Callable[..., FloatArray]] = {
     "SupervisedLLE": lambda x, near, d: embeddings.bottom(kernels.lle_matrix(x, near), d),
     "LTSA": lambda x, near, d: embeddings.bottom(kernels.ltsa_matrix(x, near, d), d),
     "HessianLLE": lambda x, near, d: embeddings.bottom(kernels.hessian_matrix(x, near, d), d),
+    "RigidAlignment": rigid.embedding,
     "LaplacianEigenmaps": lambda x, near, d: embeddings.generalized_bottom(
         *kernels.laplacian(x, near), d
     ),

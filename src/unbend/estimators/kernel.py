@@ -93,12 +93,7 @@ class KernelEmbedding(NeighborhoodEmbedding):
         """Return the kernel of connected rows."""
 
     def _embed(self, component: Component) -> EmbeddingResult:
-        alone = int(np.sum(component.neighbors.counts == 0)) if self.local_blocks else 0
-        if alone:
-            raise ValueError(
-                f"{alone} rows of the graph have no neighbours of their own, though others have "
-                f"them: {type(self).__name__} needs some for each row, for example graph + graph.T"
-            )
+        self._check_neighbors(component)
         with stage("kernel"):
             kernel = self._kernel(component)
         with stage("spectrum"):
@@ -108,6 +103,15 @@ class KernelEmbedding(NeighborhoodEmbedding):
         eigenvalues = eigenvalue_attributes(spectrum.values, spectrum.next_value)
         attributes = {**eigenvalues, **result.attributes}
         return EmbeddingResult(result.coordinates, result.extension, attributes)
+
+    def _check_neighbors(self, component: Component) -> None:
+        """Refuse rows without neighbours, which have no local block."""
+        alone = int(np.sum(component.neighbors.counts == 0)) if self.local_blocks else 0
+        if alone:
+            raise ValueError(
+                f"{alone} rows of the graph have no neighbours of their own, though others have "
+                f"them: {type(self).__name__} needs some for each row, for example graph + graph.T"
+            )
 
     def _may_denoise(self, component: Component) -> bool:
         """Whether the rows were fitted as they are, and `denoise` could project them."""
@@ -221,6 +225,13 @@ def check_spectrum(
     problem: SpectralProblem, spectrum: Spectrum, *, may_denoise: bool = False
 ) -> None:
     """Warn of coordinates that are not unique, zero or redundant."""
+    check_uniqueness(problem, spectrum)
+    if problem.nullity:
+        check_redundancy(spectrum.vectors, may_denoise=may_denoise)
+
+
+def check_uniqueness(problem: SpectralProblem, spectrum: Spectrum) -> None:
+    """Warn of coordinates that are not unique or zero."""
     if problem.end == "bottom":
         zero = ZERO * spectrum.norm
         zeros = sum(value <= zero for value in (*spectrum.values.tolist(), spectrum.next_value))
@@ -238,16 +249,19 @@ def check_spectrum(
                 f"The kernel has only {positive} positive eigenvalues, so further coordinates are "
                 "zero. Lower n_components."
             )
-    if problem.nullity:
-        redundancy = note_redundancy(spectrum.vectors)
-        # Noise that is wide against the neighbourhoods does that: their tangents are then its own.
-        if redundancy.max() > REDUNDANT:
-            denoise = "set denoise='auto', " if may_denoise else ""
-            warn(
-                f"Coordinate {int(redundancy.argmax()) + 1} is a function of earlier ones (R² "
-                f"{redundancy.max():.2f}): the intrinsic dimension is lower, or noise is wider "
-                f"than the neighbourhoods. Increase n_neighbors, {denoise}or lower n_components."
-            )
+
+
+def check_redundancy(vectors: FloatArray, *, may_denoise: bool = False) -> None:
+    """Warn of coordinates that are functions of earlier ones."""
+    redundancy = note_redundancy(vectors)
+    # Noise that is wide against the neighbourhoods does that: their tangents are then its own.
+    if redundancy.max() > REDUNDANT:
+        denoise = "set denoise='auto', " if may_denoise else ""
+        warn(
+            f"Coordinate {int(redundancy.argmax()) + 1} is a function of earlier ones (R² "
+            f"{redundancy.max():.2f}): the intrinsic dimension is lower, or noise is wider "
+            f"than the neighbourhoods. Increase n_neighbors, {denoise}or lower n_components."
+        )
 
 
 def note_redundancy(vectors: FloatArray) -> FloatArray:

@@ -51,7 +51,7 @@ def choose_landmarks(
 ) -> tuple[IntArray, FloatArray]:
     """Landmarks, and the geodesic distances from each to all rows (m, n)."""
     if how == "maxmin":
-        return _farthest_first(count, lengths, rng, threads)
+        return farthest_first(count, lengths, int(rng.integers(lengths.shape[0])), threads)
     landmarks = (
         np.sort(rng.choice(space.n, count, replace=False))
         if how == "random"
@@ -85,10 +85,10 @@ def _farthest(count: int, space: Space, rng: np.random.Generator) -> IntArray:
     return chosen
 
 
-def _farthest_first(
-    count: int, lengths: csr_array, rng: np.random.Generator, threads: int
+def farthest_first(
+    count: int, lengths: csr_array, first: int, threads: int
 ) -> tuple[IntArray, FloatArray]:
-    """Begin anywhere; each next landmark is the row farthest from those so far (Gonzalez, 1985).
+    """Landmarks, each the row farthest from those before (Gonzalez, 1985), and their geodesics.
 
     Other threads meanwhile compute the geodesics of rows that are likely to be next: landmarks and
     distances are the same for any number of them.
@@ -98,7 +98,7 @@ def _farthest_first(
     distances = np.empty((count, n))
     paths = Paths(lengths)
     nearest = np.full(n, np.inf)
-    landmarks[0] = rng.integers(n)
+    landmarks[0] = first
     ready: dict[int, FloatArray] = {}
     for number in range(count):
         row = int(landmarks[number])

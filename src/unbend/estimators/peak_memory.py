@@ -94,6 +94,7 @@ PEAKS = {
         ("LLE", "SupervisedLLE", "LTSA", "HessianLLE"),
         Peak(log=180, instead=FEWER, stored=18, beside=700),
     ),
+    "RigidAlignment": Peak(log=200, instead=FEWER, stored=18, beside=1700),
     "LaplacianEigenmaps": Peak(
         row=1090, log=40, instead=FEWER, stored=13, beside=1090, krylov=1000, alignment=False
     ),

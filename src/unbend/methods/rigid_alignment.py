@@ -8,8 +8,9 @@ minimises
 
 in turns: the best R_i of a given chart are orthogonal Procrustes problems of d × d matrices, and
 the best chart of given R_i is a system of equations with a graph Laplacian, which is factorised
-once (as rigid as possible: Sorkine and Alexa, 2007; Liu et al., 2008). No round raises the sum. Its
-square root over Σ w_ij ‖t_ij‖² is the strain of the chart, zero if it is isometric.
+once (as rigid as possible: Sorkine and Alexa, 2007; Liu et al., 2008). Momentum makes hundreds of
+rounds tens. The root of the sum over Σ w_ij ‖t_ij‖² is the strain of the chart, zero if it is
+isometric.
 
 The sum has local minima, charts that are folded. So the first chart matters: that of LTSA, and
 where its strain is not small classical scaling of the geodesics to some landmarks, too.
@@ -25,12 +26,18 @@ from unbend.arrays import FloatArray, IntArray
 from unbend.denoising.patches import principal_axes
 from unbend.eigen import fix_signs
 from unbend.eigen.shift_invert import analyse
-from unbend.estimators.kernel import AT_ONCE, AlignmentEmbedding
+from unbend.estimators.kernel import (
+    AT_ONCE,
+    AlignmentEmbedding,
+    check_redundancy,
+    check_uniqueness,
+)
+from unbend.estimators.landmarks import farthest_first
 from unbend.estimators.neighborhood import Component, eigenvalue_attributes
 from unbend.estimators.search import Needs
 from unbend.extension import BarycentricOnSheet, EmbeddingResult, Rule
 from unbend.gram.columns import KnownColumns, scale_by_columns
-from unbend.graphs import geodesics, undirected
+from unbend.graphs import undirected
 from unbend.local import RowBlocks, affine_bases
 from unbend.report import note, stage, step, warn
 from unbend.validation.parameters import Integer, Real, declare, param
@@ -43,8 +50,7 @@ SHORTEST = 0.3
 # Factor, at most, by which an edge is longer than its part in the tangent plane where it is still
 # taken as one along the surface.
 LONGEST = 1.5
-# Ridges, relative to the diagonal, that are rounding in the system of all points (which leaves the
-# place of the chart open) and in those of single ones.
+# Ridges, relative to the largest eigenvalue and to the trace, of metrics and of single points.
 RIDGE, LOCAL_RIDGE = 1e-9, 1e-6
 # Strain up to which no other first chart is tried: of 58 surfaces for calibration none was then
 # improved by one. And strain from which on the chart is doubtful: it is 0.1 at most where the error
@@ -72,8 +78,10 @@ class TangentEdges:
     ----------
     first, second : array (e,)
         Ends of the edges.
+    unit : float
+        The median length of the edges.
     along : array (e, d)
-        The edge in the tangent plane of its first end, with its length in space.
+        The edge in the tangent plane of its first end, with its length in space, in these units.
     weights : array (e,)
         Weight of each edge, so that its relative stretch counts.
     """
@@ -81,6 +89,7 @@ class TangentEdges:
     n: int
     first: IntArray
     second: IntArray
+    unit: float
     along: FloatArray
     weights: FloatArray
     threads: int
@@ -103,8 +112,9 @@ class TangentEdges:
         neighbors.map_blocks(measure, AT_ONCE, component.block_threads)
         first, second = neighbors.rows.astype(np.intp), neighbors.indices.astype(np.intp)
         lengths = np.linalg.norm(along, axis=1)
-        usual = max(float(np.median(lengths)), np.finfo(float).tiny)
-        weights = np.square(usual / np.maximum(lengths, SHORTEST * usual))
+        unit = max(float(np.median(lengths)), np.finfo(float).tiny)
+        along /= unit
+        weights = np.square(1.0 / np.maximum(lengths / unit, SHORTEST))
         edges = np.arange(len(first))
         sums = csr_array((weights, (first, edges)), shape=(n, len(edges)))
         signed = np.concatenate((weights, -weights))
@@ -113,24 +123,39 @@ class TangentEdges:
         both = coo_array((weights, (first, second)), shape=(n, n)).tocsr()
         both = csr_array(both + both.T)
         degrees = np.asarray(both.sum(axis=1)).ravel()
-        symbolic = analyse(csr_array(diags_array(degrees) - both), threads=component.threads)
-        factor = symbolic.factor(RIDGE * float(degrees.mean()), component.threads)
-        return cls(n, first, second, along, weights, component.threads, sums, ends, factor)
+        # The place of the chart is free. An entry more on the diagonal, at one point, puts that
+        # point at the origin: right-hand sides sum to zero, and so nothing else changes.
+        diagonal = degrees.copy()
+        diagonal[np.argmax(degrees)] *= 2
+        symbolic = analyse(csr_array(diags_array(diagonal) - both), threads=component.threads)
+        factor = symbolic.factor(0.0, component.threads)
+        return cls(n, first, second, unit, along, weights, component.threads, sums, ends, factor)
 
     def align(self, chart: FloatArray, max_iter: int, tol: float) -> Alignment:
         """Improve a chart that is right up to an affine map, until it moves by less than `tol`.
 
-        That is the root mean square of its moves in a round, relative to its spread.
+        That is the root mean square of its moves in a round, relative to its spread. Rounds begin
+        from charts that are moved further in the direction of the round before (Nesterov, 1983).
+        The sum at the end of a round, of its rotations, bounds that of the chart from above: where
+        it rises the round is made again from the chart itself, and so it never does.
         """
-        chart = self._scale(chart)
-        turns, moved, rounds = self._turns(chart), np.inf, 0
+        begin = chart = self._scale(chart)
+        moved = bound = np.inf
+        rounds, momentum = 0, 1.0
         while rounds < max_iter and moved > tol:
             step(rounds, max_iter)
-            previous, chart = chart, self._join(turns)
-            turns, rounds = self._turns(chart), rounds + 1
-            spread = max(float(np.linalg.norm(chart)), np.finfo(float).tiny)
-            moved = float(np.linalg.norm(chart - previous)) / spread
-        return Alignment(chart, self._strain(chart, turns), rounds, moved <= tol)
+            turns, rounds = self._turns(begin), rounds + 1
+            found = self._join(turns)
+            energy = self._energy(found, turns)
+            if energy > bound and momentum > 1.0:
+                begin, momentum = chart, 1.0
+                continue
+            following = (1.0 + np.sqrt(1.0 + 4.0 * momentum**2)) / 2.0
+            begin = found + (momentum - 1.0) / following * (found - chart)
+            spread = max(float(np.linalg.norm(found)), np.finfo(float).tiny)
+            moved = float(np.linalg.norm(found - chart)) / spread
+            chart, bound, momentum = found, energy, following
+        return Alignment(self.unit * chart, self._strain(chart), rounds, moved <= tol)
 
     def _turned(self, turns: FloatArray) -> FloatArray:
         """R_i t_ij of all edges."""
@@ -173,10 +198,13 @@ class TangentEdges:
         scale = np.sqrt(np.maximum(values, RIDGE * max(values[-1], np.finfo(float).tiny)))
         return np.asarray((chart - chart.mean(axis=0)) @ (axes / scale))
 
-    def _strain(self, chart: FloatArray, turns: FloatArray) -> float:
+    def _energy(self, chart: FloatArray, turns: FloatArray) -> float:
         rest = chart[self.second] - chart[self.first] - self._turned(turns)
+        return float(self.weights @ np.square(rest).sum(axis=1))
+
+    def _strain(self, chart: FloatArray) -> float:
         total = float(self.weights @ np.square(self.along).sum(axis=1))
-        left = float(self.weights @ np.square(rest).sum(axis=1))
+        left = self._energy(chart, self._turns(chart))
         return float(np.sqrt(left / max(total, np.finfo(float).tiny)))
 
 
@@ -197,7 +225,7 @@ def _tangent_coordinates(local: FloatArray, d: int) -> FloatArray:
 class RigidAlignment(AlignmentEmbedding):
     """Rigid alignment of tangent spaces: a chart that keeps lengths, in the units of the data.
 
-    Each neighbourhood is laid flat in its tangent plane, and the planes are turned and joined so
+    Each neighbourhood is projected on its tangent plane, and the planes are turned and joined so
     that they fit each other with the least strain (as rigid as possible). The coordinates of LTSA,
     or of landmark Isomap where these are strained, are the beginning. Where the data can be
     flattened the chart is isometric: unlike that of LTSA and Hessian LLE in scale too, and unlike
@@ -248,14 +276,17 @@ class RigidAlignment(AlignmentEmbedding):
         return affine_bases(coordinates, self.n_components, threads)
 
     def _embed(self, component: Component) -> EmbeddingResult:
+        self._check_neighbors(component)
         with stage("kernel"):
             kernel = self._kernel(component)
         with stage("spectrum"):
-            start = self._solve(kernel).vectors
+            spectrum = self._solve(kernel)
+            check_uniqueness(kernel.problem, spectrum)
         with stage("alignment"):
-            found = self._align(component, start)
-        axes = np.linalg.eigh(found.chart.T @ found.chart)[1][:, ::-1]
-        coordinates = fix_signs(found.chart @ axes)
+            found = self._align(component, spectrum.vectors)
+            axes = np.linalg.eigh(found.chart.T @ found.chart)[1][:, ::-1]
+            coordinates = fix_signs(found.chart @ axes)
+            check_redundancy(coordinates, may_denoise=self._may_denoise(component))
         extension = BarycentricOnSheet.of(
             component.space, Rule(component.rule.k), coordinates, component.neighbors
         )
@@ -271,7 +302,7 @@ class RigidAlignment(AlignmentEmbedding):
         edges = TangentEdges.of(component, self.n_components)
         found, begun = edges.align(start, self.max_iter, self.tol), "LTSA"
         if found.strain > EASY:
-            scaled = scale_to_landmarks(component, self.n_components)
+            scaled = scale_to_landmarks(component, start)
             other = edges.align(scaled, self.max_iter, self.tol)
             if other.strain < found.strain:
                 found, begun = other, "geodesics to landmarks"
@@ -281,17 +312,31 @@ class RigidAlignment(AlignmentEmbedding):
         if found.strain > STRAINED:
             warn(
                 f"The chart changes the lengths of edges by {found.strain:.0%} (strain): the data "
-                f"cannot be flattened to {self.n_components} coordinates, or edges join sheets of "
-                "them. Check the dimension with unbend.choose_dimension, and use "
-                "short_circuits='remove', fewer neighbours, or denoise='auto' if there is noise."
+                f"cannot be flattened to n_components={self.n_components}, or edges jump between "
+                f"sheets of the data. {self._remedies(component)}"
             )
         return found
 
+    def _remedies(self, component: Component) -> str:
+        """Say what may be done about a strained chart."""
+        remedies = ["fewer neighbours", "more rows"]
+        if self.short_circuits != "remove":
+            remedies.insert(0, "short_circuits='remove'")
+        if self._may_denoise(component):
+            remedies.append("denoise='auto' if there is noise")
+        others = f"{', '.join(remedies[:-1])} or {remedies[-1]}"
+        return f"Check the dimension with unbend.choose_dimension, and use {others}."
 
-def scale_to_landmarks(component: Component, d: int) -> FloatArray:
-    """Chart by the geodesics to some landmarks, as landmark Isomap has it."""
-    landmarks = np.unique(np.linspace(0, component.n - 1, LANDMARKS).astype(np.intp))
+
+def scale_to_landmarks(component: Component, start: FloatArray) -> FloatArray:
+    """Chart by the geodesics to some landmarks, as landmark Isomap has it.
+
+    They are farthest from each other, beginning at the end of another chart, so that neither the
+    order of the rows nor a seed has a part in them.
+    """
+    first = int(np.argmax(np.square(start - start.mean(axis=0)).sum(axis=1)))
     lengths = undirected(component.neighbors).lengths
-    distances = geodesics(lengths, landmarks, threads=component.threads)
-    columns = KnownColumns(np.ascontiguousarray(distances.T), landmarks)
-    return scale_by_columns(columns, d).coordinates
+    count = min(LANDMARKS, component.n)
+    landmarks, distances = farthest_first(count, lengths, first, component.threads)
+    columns = KnownColumns(distances.T, landmarks)
+    return scale_by_columns(columns, start.shape[1]).coordinates

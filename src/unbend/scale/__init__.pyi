@@ -564,6 +564,48 @@ class HessianLLE(SampledEstimator):
         held_out: int = ...,
     ) -> None: ...
 
+class RigidAlignment(SampledEstimator):
+    n_components: int
+    n_neighbors: Any
+    radius: float | None
+    mutual: bool
+    neighbors_algorithm: Any
+    metric: Any
+    metric_params: dict[str, Any] | None
+    connect: str
+    short_circuits: str
+    eigen_solver: Any
+    random_state: Any
+    n_jobs: int | None
+    denoise: Any
+    max_iter: int
+    tol: float
+    sample: int | None
+    sampling: str
+    held_out: int
+    def __init__(
+        self,
+        n_components: int = ...,
+        *,
+        n_neighbors: Any = ...,
+        radius: float | None = ...,
+        mutual: bool = ...,
+        neighbors_algorithm: Any = ...,
+        metric: Any = ...,
+        metric_params: dict[str, Any] | None = ...,
+        connect: str = ...,
+        short_circuits: str = ...,
+        eigen_solver: Any = ...,
+        random_state: Any = ...,
+        n_jobs: int | None = ...,
+        denoise: Any = ...,
+        max_iter: int = ...,
+        tol: float = ...,
+        sample: int | None = ...,
+        sampling: str = ...,
+        held_out: int = ...,
+    ) -> None: ...
+
 class LaplacianEigenmaps(SampledEstimator):
     n_components: int
     n_neighbors: Any

@@ -22,6 +22,7 @@ _WHERE = {
     "AllGeodesics": "extension.nystrom",
     "Auto": "eigen.auto",
     "Barycentric": "extension.averages",
+    "BarycentricOnSheet": "extension.averages",
     "AutoIndex": "neighbors.index.choice",
     "BruteForce": "neighbors.index.brute_force",
     "CategoryEncoder": "prepare.encoders",

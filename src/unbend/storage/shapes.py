@@ -80,6 +80,7 @@ def _of_neighbors(name: str) -> Callable[[Any], tuple[int, int]]:
 # For each map of rows the columns that it takes and those that it gives.
 MAPS: dict[str, Callable[[Any], tuple[int, int]]] = {
     "Barycentric": _of_neighbors("coordinates"),
+    "BarycentricOnSheet": _of_neighbors("coordinates"),
     "DiffusionExtension": _of_neighbors("vectors"),
     "EigenmapsExtension": _of_neighbors("vectors"),
     "FixedPoint": lambda v: (v.weights.shape[1], v.points.shape[1]),
@@ -244,6 +245,9 @@ RULES: dict[str, Callable[[Any], bool]] = {
         and 0 < v.threads <= THREADS
     ),
     "Barycentric": lambda v: is_table(v.coordinates, v.space.n),
+    "BarycentricOnSheet": lambda v: (
+        is_table(v.coordinates, v.space.n) and is_list(v.reach, v.space.n)
+    ),
     "DiffusionExtension": _diffusion,
     "DistanceSpace": lambda v: is_table(v.distances, len(v.distances), len(v.distances)),
     "EigenmapsExtension": lambda v: is_table(v.vectors, v.space.n, len(v.values)),

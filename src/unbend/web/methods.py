@@ -46,6 +46,7 @@ CARDS: Mapping[str, Card] = {
     "supervised_lle": Card("A map that separates known classes; needs a label.", 0.1, 1.2),
     "ltsa": Card("Smooth surfaces with little noise: an affine chart.", 0.15, 1.2),
     "hessian_lle": Card("Surfaces with holes that unroll without stretching.", 0.15, 1.2),
+    "rigid_alignment": Card("Surfaces with holes or noise, with their lengths.", 0.4, 1.2),
     "laplacian_eigenmaps": Card("Clusters, and the coarse shape of noisy data.", 0.05, 1.2),
     "diffusion_maps": Card("Clusters, closed surfaces and noisy data.", 0.07, 1.2),
     "neighbor_embedding": Card("A picture of groups and neighbourhoods, as t-SNE.", 1.0, 1.1),
