@@ -11,7 +11,7 @@ from unbend.neighbors import MetricName
 from unbend.selection.findings import PICTURE, Findings, share_outside
 from unbend.selection.format import pluralize
 from unbend.selection.inputs import make_method
-from unbend.selection.trials import chart_parameters
+from unbend.selection.trials import CHARTS
 
 Purpose: TypeAlias = Literal["picture", "features", "chart", "clusters"]
 
@@ -170,7 +170,7 @@ class Case:
 
     def make_chart(self, name: str) -> Any:
         """Make the method of a chart that was tried."""
-        method, parameters = chart_parameters(name)
+        method, parameters = CHARTS[name]
         if method == "Isomap" and self.found.n > MANY:
             # It has landmarks of its own.
             parameters = {key: value for key, value in parameters.items() if key != "denoise"}

@@ -21,12 +21,13 @@ from unbend.selection.dimensions import decide_dimension, describe_dimension, is
 from unbend.selection.inputs import Data, Kind, Sample, make_method
 from unbend.selection.trials import (
     FOLDED,
+    ROWS,
+    USUAL,
     ChartMisfit,
     Trials,
     continues,
     denoised_sample,
     try_charts,
-    usual_chart,
 )
 
 # Bounds between one answer and another. On the surfaces of `unbend.datasets`, at 1500
@@ -215,9 +216,9 @@ class Findings:
             return "PCA" if self.undulating else None
         if self.folded:
             return min(known, key=lambda name: known[name].neighbors)
-        best, usual = min(known, key=lambda name: known[name].error), usual_chart(self.dimension)
-        clear = usual not in known or known[best].error < CLEARLY * known[usual].error
-        return best if clear else usual
+        best = min(known, key=lambda name: known[name].error)
+        clear = USUAL not in known or known[best].error < CLEARLY * known[USUAL].error
+        return best if clear else USUAL
 
     @property
     def laid_out(self) -> bool:
@@ -264,7 +265,7 @@ def measure(
         if charted and parts != 1:
             # Of several parts, or small ones alone, only those of one surface have a chart.
             charted = low == high and (shown or continues(sample, d, k))
-        trials = try_charts(sample, d) if charted else Trials()
+        trials = try_charts(data.sample(ROWS, 0), d) if charted else Trials()
         return Findings(
             kind=data.kind,
             n=n,

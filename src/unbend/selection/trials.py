@@ -5,67 +5,37 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from unbend.arrays import BoolArray, FloatArray
+from unbend.arrays import FloatArray, IntArray
 from unbend.denoising import Denoised, denoise, measure_noise
 from unbend.denoising import Sample as NoiseSample
 from unbend.denoising.patches import principal_axes
 from unbend.denoising.reduction import reduce_columns
-from unbend.denoising.sampling import shuffle_distinct
 from unbend.graphs import components
 from unbend.graphs.connect import bridge
 from unbend.neighbors import PointSpace
 from unbend.selection.inputs import Sample, make_method
 from unbend.selection.relief import is_undulating
-from unbend.selection.unfolding import TangentEdges, Unfolding, interpolate
 
 # Rows that are fitted in a trial, and those whose geodesics are compared with each chart.
-ROWS, COMPARED = 1000, 150
-# Methods that are tried on surfaces, on curves, and on surfaces of four dimensions or more.
-SURFACE_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+ROWS, COMPARED = 3000, 150
+# Methods that are tried, and the one that is taken unless another is clearly better. Neighbourhoods
+# of 15 rows or landmarks span four dimensions, and average more noise than those of ten.
+USUAL = "RigidAlignment"
+_ROBUST: Mapping[str, Any] = {"n_neighbors": 15, "short_circuits": "remove"}
+CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    USUAL: ("RigidAlignment", {"denoise": "auto", **_ROBUST}),
+    "RigidAlignment with denoise=False": ("RigidAlignment", _ROBUST),
+    "LTSA": ("LTSA", {"denoise": "auto", **_ROBUST}),
+    "HessianLLE": ("HessianLLE", {"denoise": "auto", **_ROBUST}),
+    "Isomap": ("Isomap", {"n_neighbors": "auto", "short_circuits": "remove"}),
     "PCA": ("PCA", {}),
-    "LTSA": ("LTSA", {"denoise": "auto", "n_neighbors": "auto"}),
-    "LTSA with n_neighbors=15": ("LTSA", {"denoise": "auto", "n_neighbors": 15}),
-    "LTSA with n_neighbors=25": ("LTSA", {"denoise": "auto", "n_neighbors": 25}),
-    "Isomap": ("Isomap", {"n_neighbors": "auto"}),
-    "HessianLLE": ("HessianLLE", {"denoise": "auto", "n_neighbors": "auto"}),
-    "LLE": ("LLE", {"denoise": "auto"}),
-    "LaplacianEigenmaps": ("LaplacianEigenmaps", {}),
 }
-CURVE_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    **{name: chart for name, chart in SURFACE_CHARTS.items() if name != "HessianLLE"},
-    "Isomap with denoise='auto'": ("Isomap", {"denoise": "auto", "n_neighbors": "auto"}),
-}
-WIDE_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "PCA": ("PCA", {}),
-    "HessianLLE with n_neighbors=15": ("HessianLLE", {"denoise": "auto", "n_neighbors": 15}),
-    "Isomap": ("Isomap", {"n_neighbors": "auto"}),
-}
-# Methods that are tried as well where the others fail, and difference of the nearest chart from the
-# reference from which on they do: noise or few rows join sheets of the surface by edges across.
-APART_CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    f"{method} with short_circuits='remove'": (
-        method,
-        {**SURFACE_CHARTS[method][1], "short_circuits": "remove"},
-    )
-    for method in ("LTSA", "Isomap")
-}
-FAILED = 0.15
-# The chart that is taken unless another is clearly better, and the one in four dimensions or more:
-# neighbourhoods are wide there, and quadratic forms of few neighbours follow the curvature. Of 31
-# surfaces for calibration it has an error smaller by a tenth or more than LTSA on nine, larger on
-# one.
-USUAL, USUAL_WIDE = "LTSA", "HessianLLE with n_neighbors=15"
-WIDE = 4
 # Share of the rows, those nearest to the surface, that the reference is made of, and displacement
 # relative to the distance of neighbours up to which all rows are; multiple of the median
 # displacement up to which rows are compared with it, for those beyond may be outliers; and share of
 # the rows whose neighbours in the chart are no farther apart than is stated.
 NEAR, STILL, REGULAR, MOST = 0.9, 0.3, 3.5, 0.9
-# Rows of the patches of tangent planes for each coefficient of a plane at least, and the part of
-# the rows that they hold at most.
-EACH_COEFFICIENT, PART = 4, 4
 # Multiple of the median difference beyond which a row has no part in the error of a chart.
 MISPLACED = 6.0
 # Distance of neighbours (`ChartMisfit.neighbors`) from which on a chart is folded: 0.5 and more
@@ -119,23 +89,6 @@ class Trials:
     undulating: bool = False
 
 
-def chart_parameters(name: str) -> tuple[str, Mapping[str, Any]]:
-    """Return the method of a chart that was tried, and its parameters."""
-    return {**WIDE_CHARTS, **SURFACE_CHARTS, **CURVE_CHARTS, **APART_CHARTS}[name]
-
-
-def charts_to_try(d: int) -> Mapping[str, tuple[str, Mapping[str, Any]]]:
-    """Return the methods that are tried in d dimensions, with their parameters."""
-    if d == 1:
-        return CURVE_CHARTS
-    return SURFACE_CHARTS if d < WIDE else WIDE_CHARTS
-
-
-def usual_chart(d: int) -> str:
-    """Return the chart that is taken in d dimensions unless another is clearly better."""
-    return USUAL if d < WIDE else USUAL_WIDE
-
-
 def denoised_sample(sample: Sample, d: int) -> Sample | None:
     """Project a sample onto the surface that patches show; None where they show none."""
     try:
@@ -145,32 +98,20 @@ def denoised_sample(sample: Sample, d: int) -> Sample | None:
 
 
 def try_charts(sample: Sample, d: int) -> Trials:
-    """Misfit of the chart by each method, where a surface can be estimated at all.
-
-    Charts are compared with the one of least strain among those made as rigid as possible, each
-    begun with one of the charts, as far as these do not fold.
-    """
-    values = sample.values[shuffle_distinct(sample.values)[:ROWS]]
+    """Misfit of the chart by each method, where a surface can be estimated at all."""
+    values = sample.values
     found = measure_noise(NoiseSample.of(PointSpace(values), d), d)
     if not len(found.sizes):
         return Trials()
     # Where none shows the surface, the patches that come nearest to it.
     patch = found.patch_size or int(found.sizes[found.ratio.argmin()])
-    projected = denoise(values, d, patch_size=patch)
-    charts = _fit_charts(charts_to_try(d), values, d)
-    trials = compare_charts(charts, projected, d)
-    if trials.charts and not any(one.error <= FAILED for one in trials.charts.values()):
-        charts |= _fit_charts(APART_CHARTS, values, d)
-        trials = compare_charts(charts, projected, d)
-    return trials
+    return compare_charts(_fit_charts(values, d), denoise(values, d, patch_size=patch), d)
 
 
-def _fit_charts(
-    methods: Mapping[str, tuple[str, Mapping[str, Any]]], values: FloatArray, d: int
-) -> dict[str, FloatArray]:
-    """Fit methods to rows, and return the embeddings of those that do not fail."""
+def _fit_charts(values: FloatArray, d: int) -> dict[str, FloatArray]:
+    """Fit all methods to rows, and return the embeddings of those that do not fail."""
     charts = {}
-    for name, (method, parameters) in methods.items():
+    for name, (method, parameters) in CHARTS.items():
         try:
             model = make_method(method, n_components=d, **parameters).fit(values)
         except ValueError:
@@ -187,46 +128,34 @@ def compare_charts(charts: Mapping[str, FloatArray], projected: Denoised, d: int
     near = away <= max(float(np.quantile(away, NEAR)), STILL * spacing)
     points = _narrow(projected.points, d)
     surface = np.ascontiguousarray(points[near])
-    graph = make_method("Isomap", n_components=d, n_neighbors="auto", short_circuits="remove").fit(
-        surface
-    )
-    size = max(projected.patch_size // 2, EACH_COEFFICIENT * (d + 1))
-    connected = _with_bridges(graph.graph_, surface)
-    edges = TangentEdges.of(surface, connected, min(size, len(surface) // PART), d)
-    begun = [np.asarray(graph.embedding_), *(chart[near] for chart in charts.values())]
-    some = slice(min(COMPARED, len(surface)))
-    geodesics = np.asarray(graph.geodesics_[some, some])
-    rigid = [edges.unfold(chart) for chart in begun]
-    laid_out = [measure_chart(one.chart, surface, geodesics) for one in rigid]
-    least = min(range(len(rigid)), key=lambda i: (laid_out[i][1] > FOLDED, rigid[i].strain))
-    best = rigid[least]
-    reference = _reference(best, points, near)
+    best = _fit_surface("RigidAlignment", surface, d)
+    # Rows far from the surface are embedded as new samples are.
+    reference = best.transform(points)
     regular = near | (away <= REGULAR * np.median(away))
+    paths = _fit_surface("LandmarkIsomap", surface, d, n_landmarks=min(COMPARED, len(surface)))
+    some = np.asarray(paths.landmarks_)
+    lengths = np.asarray(paths.geodesics_[some], dtype=float)
     misfits = {
         name: ChartMisfit(
             chart_error(reference[regular], chart[regular]),
-            *measure_chart(chart[near], surface, geodesics),
+            *measure_chart(chart[near], surface, lengths, some),
         )
         for name, chart in charts.items()
     }
-    torn = _torn(best.chart, surface)
+    rigid = np.asarray(best.embedding_)
     moved = float(np.median(away)) / max(spacing, np.finfo(float).tiny)
     undulating = "PCA" in misfits and is_undulating(
-        surface, d, moved, misfits["PCA"].error, best.strain
+        surface, d, moved, misfits["PCA"].error, best.strain_
     )
-    return Trials(misfits, ChartMisfit(best.strain, *laid_out[least], torn), undulating)
+    found = measure_chart(rigid, surface, lengths, some)
+    return Trials(misfits, ChartMisfit(best.strain_, *found, _torn(rigid, surface)), undulating)
 
 
-def _with_bridges(graph: csr_array, surface: FloatArray) -> csr_array:
-    """Join the components of a graph by the shortest edges, without which their places are open."""
-    label = components(graph)
-    if label.max() == 0:
-        return graph
-    added = bridge(PointSpace(surface), label)
-    rows = np.concatenate((added.first, added.second))
-    columns = np.concatenate((added.second, added.first))
-    bridges = csr_array((np.tile(added.lengths, 2), (rows, columns)), shape=graph.shape)
-    return csr_array(graph + bridges)
+def _fit_surface(method: str, surface: FloatArray, d: int, **parameters: Any) -> Any:
+    """Fit a method to rows without noise."""
+    return make_method(
+        method, n_components=d, n_neighbors="auto", short_circuits="remove", **parameters
+    ).fit(surface)
 
 
 def continues(sample: Sample, d: int, k: int) -> bool:
@@ -281,16 +210,6 @@ def _narrow(points: FloatArray, d: int) -> FloatArray:
     return points if reduction is None else reduction.narrow(points)
 
 
-def _reference(best: Unfolding, points: FloatArray, near: BoolArray) -> FloatArray:
-    """Coordinates of all rows in the reference: those far from the surface are interpolated."""
-    surface = np.ascontiguousarray(points[near])
-    reference = np.empty((len(near), best.chart.shape[1]))
-    reference[near] = best.chart
-    if not near.all():
-        reference[~near] = interpolate(surface, best.chart, points[~near])
-    return reference
-
-
 def chart_error(reference: FloatArray, chart: FloatArray) -> float:
     """Error of the worse principal coordinate of a reference by the best affine map of a chart.
 
@@ -325,24 +244,24 @@ def _affine_residual(values: FloatArray, chart: FloatArray) -> FloatArray:
 
 
 def measure_chart(
-    chart: FloatArray, surface: FloatArray, geodesics: FloatArray
+    chart: FloatArray, surface: FloatArray, geodesics: FloatArray, rows: IntArray
 ) -> tuple[float, float]:
-    """Measure a chart of a surface by geodesics of its first rows, and by its neighbours.
+    """Measure a chart of a surface by geodesics between some rows, and by its neighbours.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> plane = rng.uniform(size=(300, 2))
     >>> lengths = np.linalg.norm(plane[:100, None] - plane[:100], axis=2)
-    >>> right = measure_chart(plane @ [[1, 2], [3, 4]], plane, lengths)
-    >>> folded = measure_chart(np.abs(plane - 0.5), plane, lengths)
+    >>> right = measure_chart(plane @ [[1, 2], [3, 4]], plane, lengths, np.arange(100))
+    >>> folded = measure_chart(np.abs(plane - 0.5), plane, lengths, np.arange(100))
     >>> bool(right[0] < 1e-9), bool(folded[0] > 0.1), bool(folded[1] > 5 * right[1])
     (True, True, True)
     """
     even = _whiten(chart)
     if even is None:
         return np.inf, np.inf
-    return _miss(even, geodesics), _scatter(even, surface)
+    return _miss(even[rows], geodesics), _scatter(even, surface)
 
 
 def _whiten(chart: FloatArray) -> FloatArray | None:
