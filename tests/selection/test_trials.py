@@ -14,8 +14,8 @@ from unbend.selection.findings import LAID_OUT, TOGETHER
 from unbend.selection.inputs import Sample
 from unbend.selection.rules import decide
 from unbend.selection.trials import (
+    CHARTS,
     FOLDED,
-    chart_parameters,
     compare_charts,
     continues,
     measure_chart,
@@ -48,19 +48,21 @@ def error(chart, embedding):
 def test_misfits_know_no_affine_map_and_see_what_is_folded_or_repeated():
     plane = np.random.default_rng(0).uniform(0, [4, 1], size=(600, 2))
     lengths = np.linalg.norm(plane[:150, None] - plane[:150], axis=2)
-    right = measure_chart(plane, bend(plane), lengths)
+    right = measure_chart(plane, bend(plane), lengths, np.arange(150))
     assert right[0] < 1e-9
-    turned = measure_chart(plane @ np.array([[1.0, 0.3], [0.5, -2.0]]) + 7, bend(plane), lengths)
+    turned = measure_chart(
+        plane @ np.array([[1.0, 0.3], [0.5, -2.0]]) + 7, bend(plane), lengths, np.arange(150)
+    )
     assert turned[0] < 1e-9
     assert turned[1] == pytest.approx(right[1])
     folded = np.column_stack((np.abs(plane[:, 0] - 2), plane[:, 1]))
     repeated = np.column_stack((plane[:, 0], plane[:, 0] ** 2))
     for wrong in (folded, repeated):
-        geodesics, neighbors = measure_chart(wrong, bend(plane), lengths)
+        geodesics, neighbors = measure_chart(wrong, bend(plane), lengths, np.arange(150))
         assert geodesics > 1e-2
         assert neighbors > 2 * right[1]
     constant = np.column_stack((plane[:, 0], np.ones(600)))
-    assert measure_chart(constant, bend(plane), lengths) == (np.inf, np.inf)
+    assert measure_chart(constant, bend(plane), lengths, np.arange(150)) == (np.inf, np.inf)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.05])
@@ -92,7 +94,7 @@ def test_the_chart_of_a_curve_is_its_arc_length(noise):
     assert found.verdict == "1"
     assert not found.closed
     best = min(found.charts, key=lambda name: found.charts[name].error)
-    assert type(suggestion.estimator).__name__ == chart_parameters(best)[0]
+    assert type(suggestion.estimator).__name__ == CHARTS[best][0]
     position = suggestion.estimator.fit(points).embedding_[:, 0]
     assert abs(np.corrcoef(position, s)[0, 1]) > 0.99
 
@@ -118,7 +120,7 @@ def test_the_suggested_chart_is_among_the_best_of_those_tried(seed):
         suggestion = unbend.suggest(noisy, for_="chart", scale="none", dimension=2)
         errors = {}
         for name in suggestion.findings.charts:
-            method, parameters = chart_parameters(name)
+            method, parameters = CHARTS[name]
             model = getattr(unbend, method)(n_components=2, **parameters)
             errors[name] = error(plane, model.fit(noisy).embedding_)
         own = error(plane, suggestion.estimator.fit(noisy).embedding_)
@@ -163,7 +165,7 @@ def test_the_reference_keeps_neighbours_together_though_a_folded_chart_has_less_
     assert found.reference.neighbors < FOLDED
     charts = {}
     for name in ("PCA", found.chart):
-        method, parameters = chart_parameters(name)
+        method, parameters = CHARTS[name]
         model = getattr(unbend, method)(n_components=case.d, **parameters).fit(draw.rows)
         charts[name] = error(draw.foot_chart[draw.regular], model.embedding_[draw.regular])
     assert charts[found.chart] < 0.7 * charts["PCA"]
@@ -336,6 +338,6 @@ def test_sheets_that_noise_joins_are_charted_without_short_circuits():
     truth = draw.foot_chart[draw.regular]
     found = error(truth, suggestion.estimator.fit(draw.rows).embedding_[draw.regular])
     for name in ("LTSA", "Isomap", "HessianLLE"):
-        method, parameters = chart_parameters(name)
+        method, parameters = CHARTS[name]
         other = getattr(unbend, method)(n_components=2, **parameters).fit(draw.rows)
         assert found < 0.6 * error(truth, other.embedding_[draw.regular])

@@ -301,7 +301,7 @@ def _shown_by_neighborhoods(sample: Sample) -> ShownDimension | None:
     # Walls of a body that fills the directions make its last variance small in wide neighbourhoods.
     if shown is not None and (shown.n_neighbors <= SMALL or _same(shown, full)):
         return shown
-    if shown is None and full is not None and full.high <= directions:
+    if shown is None and full is not None and full.high == directions:
         return full
     # Rows that fill the directions may lie about a surface of one dimension less.
     return ShownDimension(directions - 1, len(sample) - 1, directions, fills=True)

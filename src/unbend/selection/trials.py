@@ -11,23 +11,31 @@ from unbend.denoising import Denoised, denoise, measure_noise
 from unbend.denoising import Sample as NoiseSample
 from unbend.denoising.patches import principal_axes
 from unbend.denoising.reduction import reduce_columns
-from unbend.graphs import components
-from unbend.graphs.connect import bridge
+from unbend.estimators.neighborhood import Component
+from unbend.extension import BarycentricOnSheet, Rule
+from unbend.graphs import components, geodesics, undirected
+from unbend.graphs.connect import bridge, connect_components
+from unbend.graphs.short_circuits import handle_short_circuits
+from unbend.methods.rigid_alignment import TangentEdges, scale_to_landmarks
+from unbend.neighborhood_sizes import choose_number
 from unbend.neighbors import PointSpace
 from unbend.selection.inputs import Sample, make_method
 from unbend.selection.relief import is_undulating
 
 # Rows that are fitted in a trial, and those whose geodesics are compared with each chart.
 ROWS, COMPARED = 3000, 150
-# Methods that are tried, and the one that is taken unless another is clearly better. Neighbourhoods
-# of 15 rows or landmarks span four dimensions, and average more noise than those of ten.
+# Methods that are tried, and the one that is taken unless another is clearly better.
 USUAL = "RigidAlignment"
-_ROBUST: Mapping[str, Any] = {"n_neighbors": 15, "short_circuits": "remove"}
+_ROBUST: Mapping[str, Any] = {"denoise": "auto", "short_circuits": "remove"}
 CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    USUAL: ("RigidAlignment", {"denoise": "auto", **_ROBUST}),
-    "RigidAlignment with denoise=False": ("RigidAlignment", _ROBUST),
-    "LTSA": ("LTSA", {"denoise": "auto", **_ROBUST}),
-    "HessianLLE": ("HessianLLE", {"denoise": "auto", **_ROBUST}),
+    USUAL: ("RigidAlignment", {**_ROBUST, "n_neighbors": "auto"}),
+    "RigidAlignment with n_neighbors=15": ("RigidAlignment", {**_ROBUST, "n_neighbors": 15}),
+    "RigidAlignment with denoise=False": (
+        "RigidAlignment",
+        {"n_neighbors": "auto", "short_circuits": "remove"},
+    ),
+    "LTSA": ("LTSA", {**_ROBUST, "n_neighbors": 15}),
+    "HessianLLE": ("HessianLLE", {**_ROBUST, "n_neighbors": 15}),
     "Isomap": ("Isomap", {"n_neighbors": "auto", "short_circuits": "remove"}),
     "PCA": ("PCA", {}),
 }
@@ -36,6 +44,8 @@ CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 # displacement up to which rows are compared with it, for those beyond may be outliers; and share of
 # the rows whose neighbours in the chart are no farther apart than is stated.
 NEAR, STILL, REGULAR, MOST = 0.9, 0.3, 3.5, 0.9
+# Rounds of alignment of the reference, and move of a round at which they end.
+ROUNDS, MOVED = 50, 1e-4
 # Multiple of the median difference beyond which a row has no part in the error of a chart.
 MISPLACED = 6.0
 # Distance of neighbours (`ChartMisfit.neighbors`) from which on a chart is folded: 0.5 and more
@@ -121,41 +131,56 @@ def _fit_charts(values: FloatArray, d: int) -> dict[str, FloatArray]:
 
 
 def compare_charts(charts: Mapping[str, FloatArray], projected: Denoised, d: int) -> Trials:
-    """Compare charts of all rows with the reference, a chart of rows without noise."""
+    """Compare charts of all rows with the reference, the most rigid chart of rows without noise.
+
+    It is the one of least strain among those aligned from each of the charts, and from geodesics,
+    as far as these do not fold.
+    """
     away = projected.displacement
     # Without noise those beside gaps are moved farthest, a little: all take part.
     spacing = float(np.median(PointSpace(projected.points).nearest(1).distances))
     near = away <= max(float(np.quantile(away, NEAR)), STILL * spacing)
     points = _narrow(projected.points, d)
-    surface = np.ascontiguousarray(points[near])
-    best = _fit_surface("RigidAlignment", surface, d)
-    # Rows far from the surface are embedded as new samples are.
-    reference = best.transform(points)
+    known = np.ascontiguousarray(points[near])
+    surface = _connect(known, d)
+    some = np.unique(np.linspace(0, surface.n - 1, COMPARED).astype(np.intp))
+    lengths = geodesics(undirected(surface.neighbors).lengths, some)[:, some]
+    edges = TangentEdges.of(surface, d)
+    begun = [scale_to_landmarks(surface, known[:, :d]), *(chart[near] for chart in charts.values())]
+    rigid = [edges.align(chart, ROUNDS, MOVED) for chart in begun if np.isfinite(chart).all()]
+    measured = [measure_chart(one.chart, known, lengths, some) for one in rigid]
+    least = min(range(len(rigid)), key=lambda i: (measured[i][1] > FOLDED, rigid[i].strain))
+    best = rigid[least]
+    reference = np.empty((len(points), d))
+    reference[near] = best.chart
+    if not near.all():
+        extension = BarycentricOnSheet.of(
+            surface.space, surface.rule, best.chart, surface.neighbors
+        )
+        reference[~near] = extension(np.ascontiguousarray(points[~near]))
     regular = near | (away <= REGULAR * np.median(away))
-    paths = _fit_surface("LandmarkIsomap", surface, d, n_landmarks=min(COMPARED, len(surface)))
-    some = np.asarray(paths.landmarks_)
-    lengths = np.asarray(paths.geodesics_[some], dtype=float)
     misfits = {
         name: ChartMisfit(
             chart_error(reference[regular], chart[regular]),
-            *measure_chart(chart[near], surface, lengths, some),
+            *measure_chart(chart[near], known, lengths, some),
         )
         for name, chart in charts.items()
     }
-    rigid = np.asarray(best.embedding_)
     moved = float(np.median(away)) / max(spacing, np.finfo(float).tiny)
     undulating = "PCA" in misfits and is_undulating(
-        surface, d, moved, misfits["PCA"].error, best.strain_
+        known, d, moved, misfits["PCA"].error, best.strain
     )
-    found = measure_chart(rigid, surface, lengths, some)
-    return Trials(misfits, ChartMisfit(best.strain_, *found, _torn(rigid, surface)), undulating)
+    torn = _torn(best.chart, known)
+    return Trials(misfits, ChartMisfit(best.strain, *measured[least], torn), undulating)
 
 
-def _fit_surface(method: str, surface: FloatArray, d: int, **parameters: Any) -> Any:
-    """Fit a method to rows without noise."""
-    return make_method(
-        method, n_components=d, n_neighbors="auto", short_circuits="remove", **parameters
-    ).fit(surface)
+def _connect(points: FloatArray, d: int) -> Component:
+    """Connect rows without noise to their neighbours, but not across sheets."""
+    space = PointSpace(points)
+    k = choose_number(space, d, glued=d).n_neighbors
+    found = handle_short_circuits(space, space.nearest(k), "remove", d, d + 1, False)
+    joined = connect_components(space, found, "bridge", True, "rows").neighbors
+    return Component(space, joined, Rule(k), 1, np.arange(len(points)))
 
 
 def continues(sample: Sample, d: int, k: int) -> bool:
