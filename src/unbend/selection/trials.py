@@ -45,7 +45,7 @@ CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 # the rows whose neighbours in the chart are no farther apart than is stated.
 NEAR, STILL, REGULAR, MOST = 0.9, 0.3, 3.5, 0.9
 # Rounds of alignment of the reference, and move of a round at which they end.
-ROUNDS, MOVED = 50, 1e-4
+MOST_ROUNDS, MOVED = 50, 1e-4
 # Multiple of the median difference beyond which a row has no part in the error of a chart.
 MISPLACED = 6.0
 # Distance of neighbours (`ChartMisfit.neighbors`) from which on a chart is folded: 0.5 and more
@@ -147,7 +147,7 @@ def compare_charts(charts: Mapping[str, FloatArray], projected: Denoised, d: int
     lengths = geodesics(undirected(surface.neighbors).lengths, some)[:, some]
     edges = TangentEdges.of(surface, d)
     begun = [scale_to_landmarks(surface, known[:, :d]), *(chart[near] for chart in charts.values())]
-    rigid = [edges.align(chart, ROUNDS, MOVED) for chart in begun if np.isfinite(chart).all()]
+    rigid = [edges.align(chart, MOST_ROUNDS, MOVED) for chart in begun if np.isfinite(chart).all()]
     measured = [measure_chart(one.chart, known, lengths, some) for one in rigid]
     least = min(range(len(rigid)), key=lambda i: (measured[i][1] > FOLDED, rigid[i].strain))
     best = rigid[least]
