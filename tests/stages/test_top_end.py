@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import eigh
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import aslinearoperator
 
 import unbend
@@ -269,3 +269,15 @@ def test_asymmetry_of_rounded_paths_is_no_lack_of_convergence():
     assert found.converged
     top = eigh(Gram(exact).form(), eigvals_only=True)[-1]
     np.testing.assert_allclose(found.values, top, 1e-5)
+
+
+@pytest.mark.parametrize("spread", [0.3, 0.01])
+def test_slow_convergence_near_the_accuracy_is_not_taken_for_asymmetry(spread):
+    """Residuals of crowded eigenvalues fall by a fifth in several looks, not in each."""
+    values = np.concatenate(([1.0, 0.9], spread * np.linspace(1, 0, 2998)))
+    accuracy = 2 * float(np.finfo(np.float32).eps)
+    problem = SpectralProblem(aslinearoperator(diags_array(values)), "top", accuracy=accuracy)
+    found = solve(problem, 4, Lanczos())
+    assert found.converged
+    assert found.residuals.max() <= 1.01 * accuracy
+    np.testing.assert_allclose(found.values, values[:4], rtol=0, atol=0.01 * accuracy)

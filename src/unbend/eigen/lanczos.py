@@ -18,10 +18,12 @@ OWN = 1e4
 FEWEST_BLOCKS = 4
 # Residuals of random vectors over the largest eigenvalue, seen by how fast the first fall.
 UNKNOWN = 100.0
-# Share of its previous value to which a residual must fall, lest it count as rounding; and multiple
-# of the accuracy of a rounded matrix below which it may. Rounded sums along paths of hundreds of
-# edges make it a little asymmetric, by more than their own accuracy.
-FALLING, ASYMMETRIC = 0.8, 8.0
+# Share of its previous value to which a residual must fall, lest it count as rounding.
+FALLING = 0.8
+# Rounded sums along paths of hundreds of edges make a matrix a little asymmetric, by more than
+# their own accuracy: multiple of the accuracy up to which a residual is rounding once it has not
+# fallen to that share in so many looks. Of crowded eigenvalues it takes four or five.
+ASYMMETRIC, STALLED = 8.0, 8
 
 
 @dataclass(frozen=True)
@@ -79,18 +81,21 @@ class Lanczos:
         return block_krylov(problem, count, width, iteration, rng, slack)
 
     def _stopping_rule(self, problem: SpectralProblem, count: int) -> Callable[[RitzPairs], float]:
-        tol, lowest, before = max(self.tol, problem.accuracy), np.inf, np.inf
-        rounded = ASYMMETRIC * problem.accuracy
+        tol, lowest = max(self.tol, problem.accuracy), np.inf
+        rounded, least, waited = ASYMMETRIC * problem.accuracy, np.inf, 0
         # What the norm of products alone would take, the iteration finds on its way.
         products = isinstance(problem.matrix, LinearOperator)
         known = problem.size if products else problem.norm
 
         def excess(pairs: RitzPairs) -> float:
-            nonlocal lowest, before
+            nonlocal lowest, least, waited
             size = max(pairs.size, known)
-            worst, last = float(pairs.residuals.max(initial=0.0)), before
-            before = worst
-            if worst > tol * size and not FALLING * last < worst <= rounded * size:
+            worst = float(pairs.residuals.max(initial=0.0))
+            # An iteration that starts again waits anew.
+            far = worst > rounded * size
+            falls = far or worst < FALLING * least
+            least, waited = (np.inf if far else worst, 0) if falls else (least, waited + 1)
+            if worst > tol * size and waited < STALLED:
                 # An iteration that starts again is judged afresh.
                 lowest = np.inf
                 return worst / (tol * size)
