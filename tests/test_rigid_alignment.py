@@ -15,7 +15,12 @@ from tests.oracles import rigid
 from unbend.datasets import SURFACES
 from unbend.estimators.neighborhood import Component
 from unbend.extension import Barycentric, Rule
-from unbend.methods.rigid_alignment import LANDMARKS, Alignment, TangentEdges
+from unbend.methods.rigid_alignment import (
+    LANDMARKS,
+    Alignment,
+    TangentEdges,
+    nearest_orthogonal,
+)
 from unbend.neighbors import open_space
 from unbend.quality import procrustes
 
@@ -74,12 +79,32 @@ def test_edges_rotations_charts_and_their_energy_are_those_of_the_oracle(d, colu
     turns = edges._turns(chart)
     # Directions that a plane does not have are turned anyhow: edges are compared.
     whole = rigid.best_turns(same, chart)[edges.first] @ edges.along[:, :, None]
-    np.testing.assert_allclose(edges._turned(turns), whole[:, :, 0], atol=1e-9)
+    turned = edges._turn(turns)
+    np.testing.assert_allclose(turned, whole[:, :, 0], atol=1e-9)
     np.testing.assert_allclose(
-        edges._join(turns), rigid.best_chart(same, turns.transpose(0, 2, 1)), atol=1e-9
+        edges._join(turned), rigid.best_chart(same, turns.transpose(0, 2, 1)), atol=1e-9
     )
     energy = rigid.energy(same, chart, turns.transpose(0, 2, 1))
-    assert edges._energy(chart, turns) == pytest.approx(energy, rel=1e-12)
+    assert edges._energy(chart, turned) == pytest.approx(energy, rel=1e-12)
+
+
+@each("d", [1, 2, 3])
+def test_orthogonal_factors_are_those_of_the_decomposition(d, rng):
+    matrices = rng.normal(size=(200, d, d)) * np.exp(rng.uniform(-20, 20, size=(200, 1, 1)))
+    left, _, right = np.linalg.svd(matrices)
+    np.testing.assert_allclose(nearest_orthogonal(matrices), left @ right, atol=1e-12)
+
+
+@each("d", [1, 2, 3])
+def test_orthogonal_factors_of_singular_matrices_are_orthogonal_and_best(d, rng):
+    lines = rng.normal(size=(50, d, 1)) @ rng.normal(size=(50, 1, d))
+    matrices = np.concatenate([np.zeros((1, d, d)), lines])
+    found = nearest_orthogonal(matrices)
+    np.testing.assert_allclose(
+        found @ found.transpose(0, 2, 1), np.broadcast_to(np.eye(d), found.shape), atol=1e-12
+    )
+    kept = np.einsum("nij,nij->n", found, matrices)
+    np.testing.assert_allclose(kept, np.linalg.svd(matrices)[1].sum(axis=1), atol=1e-9)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.5])
