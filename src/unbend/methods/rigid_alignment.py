@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, diags_array
+from scipy.sparse import coo_array, csc_array, csr_array, diags_array
 
 from unbend.arrays import FloatArray, IntArray
 from unbend.denoising.patches import principal_axes
@@ -93,11 +93,9 @@ class TangentEdges:
     along: FloatArray
     weights: FloatArray
     threads: int
-    # Edges from rotations (e, n d), weighted sums of products with edges over first ends (n d, e),
-    # differences at both ends, and the factorised system.
+    # Edges from rotations (e, n d), differences at both ends (n, e), and the factorised system.
     _turned: csr_array
-    _sums: csr_array
-    _ends: csr_array
+    _ends: csc_array
     _factor: "Factor"
 
     @classmethod
@@ -117,17 +115,15 @@ class TangentEdges:
         unit = max(float(np.median(lengths)), np.finfo(float).tiny)
         along /= unit
         weights = np.square(1.0 / np.maximum(lengths / unit, SHORTEST))
-        edges = np.arange(len(first))
-        columns = (d * first[:, None] + np.arange(d)).ravel()
-        starts = np.arange(0, along.size + 1, d)
-        turned = csr_array((along.ravel(), columns, starts), shape=(len(edges), n * d))
-        sums = csr_array((turned * weights[:, None]).T)
-        signed = np.concatenate((weights, -weights))
-        rows = np.concatenate((second, first))
-        ends = csr_array((signed, (rows, np.tile(edges, 2))), shape=(n, len(edges)))
+        turned = _tangent_rows(along, first, n)
+        # An edge is a column with two entries.
+        places = np.column_stack((second, first)).astype(np.int32).ravel()
+        signed = np.column_stack((weights, -weights)).ravel()
+        starts = np.arange(0, len(places) + 1, 2)
+        ends = csc_array((signed, places, starts), shape=(n, len(first)))
         factor = _factorise(weights, first, second, n, component.threads)
-        system = (turned, sums, ends, factor)
-        return cls(n, first, second, unit, along, weights, component.threads, *system)
+        threads = component.threads
+        return cls(n, first, second, unit, along, weights, threads, turned, ends, factor)
 
     def align(self, chart: FloatArray, max_iter: int, tol: float) -> Alignment:
         """Improve a chart that is right up to an affine map, until it moves by less than `tol`.
@@ -172,7 +168,8 @@ class TangentEdges:
     def _products(self, edges: FloatArray) -> FloatArray:
         """Σ_j w_ij t_ij e_ij' of each point (n, d, d), of the edges e of a chart."""
         d = edges.shape[1]
-        return np.asarray(self._sums @ edges).reshape(self.n, d, d)
+        weighted = self.weights[:, None] * edges
+        return np.asarray(self._turned.T @ weighted).reshape(self.n, d, d)
 
     def _turns(self, chart: FloatArray) -> FloatArray:
         """R_i' of each point: the best of a given chart."""
@@ -202,6 +199,14 @@ class TangentEdges:
         total = float((self.weights @ np.square(self.along)).sum())
         left = self._energy(chart, self._turn(self._turns(chart)))
         return float(np.sqrt(left / max(total, np.finfo(float).tiny)))
+
+
+def _tangent_rows(along: FloatArray, first: IntArray, n: int) -> csr_array:
+    """Matrix (e, n d) that turns edges by the rotations of their first ends, one below another."""
+    d = along.shape[1]
+    columns = (d * first[:, None] + np.arange(d)).astype(np.int32).ravel()
+    starts = np.arange(0, along.size + 1, d)
+    return csr_array((along.ravel(), columns, starts), shape=(len(first), n * d))
 
 
 def _factorise(
@@ -317,13 +322,9 @@ class RigidAlignment(AlignmentEmbedding):
 
     def _embed(self, component: Component) -> EmbeddingResult:
         self._check_neighbors(component)
-        with stage("kernel"):
-            kernel = self._kernel(component)
-        with stage("spectrum"):
-            spectrum = self._solve(kernel)
-            check_uniqueness(kernel.problem, spectrum)
+        start = self._start(component)
         with stage("alignment"):
-            found = self._align(component, spectrum.vectors)
+            found = self._align(component, start)
             axes = np.linalg.eigh(found.chart.T @ found.chart)[1][:, ::-1]
             coordinates = fix_signs(found.chart @ axes)
             check_redundancy(coordinates, may_denoise=self._may_denoise(component))
@@ -336,6 +337,15 @@ class RigidAlignment(AlignmentEmbedding):
             "n_iter_": found.rounds,
         }
         return EmbeddingResult(coordinates, extension, attributes)
+
+    def _start(self, component: Component) -> FloatArray:
+        """Chart of LTSA, whose kernel is gone when alignment needs memory of its own."""
+        with stage("kernel"):
+            kernel = self._kernel(component)
+        with stage("spectrum"):
+            spectrum = self._solve(kernel)
+            check_uniqueness(kernel.problem, spectrum)
+        return spectrum.vectors
 
     def _align(self, component: Component, start: FloatArray) -> Alignment:
         """Align from the chart of LTSA and, where that is strained, from one of geodesics."""
