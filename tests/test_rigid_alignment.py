@@ -8,6 +8,7 @@ import pytest
 from benchmarks.noise.rolls import foot_chart
 from scipy.sparse import csr_array
 from scipy.spatial import KDTree
+from scipy.spatial.distance import cdist
 
 import unbend
 from tests.loops import each
@@ -222,9 +223,41 @@ def test_closed_data_warn_of_strain_and_say_what_to_do(rng):
     with pytest.warns(UserWarning, match=r"lengths of edges by \d\d% \(strain\).*choose_dimension"):
         model = unbend.RigidAlignment().fit(sphere)
     assert model.strain_ > 0.15
-    with pytest.warns(UserWarning, match="use fewer neighbours or more rows") as caught:
+    with pytest.warns(UserWarning, match=r"use fewer neighbours or more rows\.") as caught:
         unbend.RigidAlignment(short_circuits="remove", denoise=True).fit(sphere)
     assert not any("short_circuits='remove'" in str(one.message) for one in caught)
+
+
+@each("kind", ["graph", "radius", "counts", "distances", "other metric"])
+def test_a_strained_chart_asks_for_nothing_that_the_input_rules_out(kind, rng):
+    ball = rng.normal(size=(600, 3))
+    sphere = ball / np.linalg.norm(ball, axis=1, keepdims=True)
+    graph = open_space(sphere).nearest(10).graph()
+    fit, words = {
+        "graph": (lambda: unbend.RigidAlignment().fit(sphere, graph=graph), "a graph without"),
+        "radius": (
+            lambda: unbend.RigidAlignment(n_neighbors=None, radius=0.35).fit(sphere),
+            "remove', a smaller radius or more rows.",
+        ),
+        "counts": (
+            lambda: unbend.RigidAlignment(n_neighbors=np.full(600, 10)).fit(sphere),
+            "remove', fewer neighbours or more rows.",
+        ),
+        "distances": (
+            lambda: unbend.RigidAlignment(metric="precomputed").fit(cdist(sphere, sphere)),
+            "remove', fewer neighbours or more rows.",
+        ),
+        "other metric": (
+            lambda: unbend.RigidAlignment(metric="manhattan").fit(sphere),
+            "remove', fewer neighbours or more rows.",
+        ),
+    }[kind]
+    with pytest.warns(UserWarning, match=r"\(strain\)") as caught:
+        fit()
+    said = next(str(one.message) for one in caught if "(strain)" in str(one.message))
+    assert words in said
+    assert "denoise" not in said
+    assert ("short_circuits=" in said) is (kind != "graph")
 
 
 def test_too_few_rounds_are_reported():

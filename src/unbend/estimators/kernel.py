@@ -117,7 +117,8 @@ class KernelEmbedding(NeighborhoodEmbedding):
         """Whether the rows were fitted as they are, and `denoise` could project them."""
         space = component.space
         euclidean = isinstance(space, PointSpace) and space.metric is EUCLIDEAN
-        return getattr(self, "denoise", None) is False and euclidean
+        free = self._denoising_obstacle(component.given or None) is None
+        return getattr(self, "denoise", None) is False and euclidean and free
 
     def _solve(self, kernel: Kernel) -> Spectrum:
         component, problem, spectrum = kernel.component, kernel.problem, kernel.spectrum

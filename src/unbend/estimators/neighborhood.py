@@ -71,7 +71,8 @@ class Component:
 
     `rule` says which fitted rows are neighbours of a new sample; `rows` are their numbers in the
     data; `labels` are their classes, -1 where not known, for supervised methods only; `masses` say
-    how many rows each stands for, where they are landmarks.
+    how many rows each stands for, where they are landmarks; `given` says whether the neighbours are
+    those of a graph that was passed to `fit`.
     """
 
     space: Space
@@ -81,6 +82,7 @@ class Component:
     rows: IntArray
     labels: IntArray | None = None
     masses: FloatArray | None = None
+    given: bool = False
 
     @property
     def n(self) -> int:
@@ -98,7 +100,10 @@ class Component:
         labels = None if self.labels is None else self.labels[rows]
         masses = None if self.masses is None else self.masses[rows]
         space, neighbors = self.space.take(rows), self.neighbors.take(rows)
-        return Component(space, neighbors, self.rule, self.threads, self.rows[rows], labels, masses)
+        chosen = self.rows[rows]
+        return Component(
+            space, neighbors, self.rule, self.threads, chosen, labels, masses, self.given
+        )
 
 
 @declare
@@ -267,7 +272,14 @@ class NeighborhoodEmbedding(SpectralEmbedding):
         labels = class_numbers(y, len(inverse))[found.first] if self.supervised else None
         masses = None if landmarks is None else landmarks.masses[found.first]
         whole = Component(
-            space, connection.neighbors, found.rule, workers, found.first, labels, masses
+            space,
+            connection.neighbors,
+            found.rule,
+            workers,
+            found.first,
+            labels,
+            masses,
+            graph is not None,
         )
         results = [
             self._embed_component(whole if len(rows) == whole.n else whole.take(rows), least)

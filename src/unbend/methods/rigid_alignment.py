@@ -53,8 +53,8 @@ LONGEST = 1.5
 # Ridges, relative to the largest eigenvalue and to the trace, of metrics and of single points.
 RIDGE, LOCAL_RIDGE = 1e-9, 1e-6
 # Strain up to which no other first chart is tried: of 58 surfaces for calibration none was then
-# improved by one. And strain from which on the chart is doubtful: it is 0.1 at most where the error
-# is small, and 0.2 and more where sheets are joined or folded.
+# improved by one. And strain from which on the chart is doubtful: 0.2 and more where sheets are
+# joined or folded, 0.1 at most where the error is small and noise is not wide against the edges.
 EASY, STRAINED = 0.01, 0.15
 # Landmarks of the geodesics.
 LANDMARKS = 200
@@ -362,20 +362,23 @@ class RigidAlignment(AlignmentEmbedding):
         if found.strain > STRAINED:
             warn(
                 f"The chart changes the lengths of edges by {found.strain:.0%} (strain): the data "
-                f"cannot be flattened to n_components={self.n_components}, or edges jump between "
-                f"sheets of the data. {self._remedies(component)}"
+                f"cannot be flattened to n_components={self.n_components}, edges jump between "
+                "sheets, or noise is wide against the neighbourhoods. Check the dimension with "
+                f"unbend.choose_dimension, and use {self._remedies(component)}."
             )
         return found
 
     def _remedies(self, component: Component) -> str:
-        """Say what may be done about a strained chart."""
-        remedies = ["fewer neighbours", "more rows"]
+        """Say what may be done about edges that jump, and about noise."""
+        if component.given:
+            return "a graph without its unbend.graphs.find_short_circuits, or more rows"
+        fewer = "a smaller radius" if self.n_neighbors is None else "fewer neighbours"
+        remedies = [fewer, "more rows"]
         if self.short_circuits != "remove":
             remedies.insert(0, "short_circuits='remove'")
         if self._may_denoise(component):
             remedies.append("denoise='auto' if there is noise")
-        others = f"{', '.join(remedies[:-1])} or {remedies[-1]}"
-        return f"Check the dimension with unbend.choose_dimension, and use {others}."
+        return f"{', '.join(remedies[:-1])} or {remedies[-1]}"
 
 
 def scale_to_landmarks(component: Component, start: FloatArray) -> FloatArray:
