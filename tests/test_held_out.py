@@ -51,7 +51,7 @@ def test_new_points_are_embedded_as_well_as_the_fitted_ones(method, surface):
     assert placed <= max(2 * fit, 0.002)
 
 
-@each("name", ["Isomap", "LandmarkIsomap", "LLE", "LTSA", "HessianLLE"])
+@each("name", ["Isomap", "LandmarkIsomap", "LLE", "LTSA", "HessianLLE", "RigidAlignment"])
 @each("surface", ["swiss_roll", "s_curve", "swiss_hole"])
 def test_inverse_transform_of_new_points_is_near_them(name, surface):
     method = next(cls for cls in CLASSES if cls.__name__ == name)

@@ -71,7 +71,7 @@ def test_a_wound_curve_in_the_plane_warns_and_names_the_remedy(method, turns):
         assert not any("is a function of earlier ones" in text for text in found)
 
 
-@each("method", ["LTSA", "HessianLLE"])
+@each("method", ["LTSA", "HessianLLE", "RigidAlignment"])
 def test_a_surface_with_three_coordinates_warns(method):
     points = swiss_roll(1500, random_state=0).points
     found = messages(method, points, n_components=3, n_neighbors=14)

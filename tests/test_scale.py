@@ -4,7 +4,7 @@ import pytest
 from benchmarks.cases import on_roll
 from benchmarks.run import Settings, measure_case
 
-METHODS = ("LLE", "LTSA", "HessianLLE", "LaplacianEigenmaps")
+METHODS = ("LLE", "LTSA", "HessianLLE", "RigidAlignment", "LaplacianEigenmaps")
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from unbend.neighbors import DistanceSpace, Neighbors, PointSpace
 from unbend.quality import procrustes
 from unbend.selection.format import describe_remedy
 
-METHODS = [unbend.LTSA, unbend.HessianLLE, unbend.Isomap]
+METHODS = [unbend.LTSA, unbend.HessianLLE, unbend.RigidAlignment, unbend.Isomap]
 
 
 def roll(seed: int, n: int = 500):
@@ -262,8 +262,8 @@ def test_each_policy_reports_what_it_did():
 
 
 RUINED = [
-    unbend.Isomap, unbend.LandmarkIsomap, unbend.LTSA, unbend.HessianLLE, unbend.LLE,
-    unbend.SupervisedLLE, unbend.MVU, unbend.LandmarkMVU,
+    unbend.Isomap, unbend.LandmarkIsomap, unbend.LTSA, unbend.HessianLLE, unbend.RigidAlignment,
+    unbend.LLE, unbend.SupervisedLLE, unbend.MVU, unbend.LandmarkMVU,
 ]  # fmt: skip
 SPARED = [unbend.LaplacianEigenmaps, unbend.DiffusionMaps, unbend.NeighborEmbedding]
 

@@ -91,7 +91,9 @@ def test_threads_foresee_landmarks_and_change_none(monkeypatch):
         assert found[more][1].tobytes() == distances.tobytes()
 
 
-@pytest.mark.parametrize("name", ["Isomap", "LLE", "LTSA", "HessianLLE", "LaplacianEigenmaps"])
+@pytest.mark.parametrize(
+    "name", ["Isomap", "LLE", "LTSA", "HessianLLE", "RigidAlignment", "LaplacianEigenmaps"]
+)
 def test_subspaces_agree_across_blas_thread_counts(name):
     embeddings = []
     for count in (1, 2):

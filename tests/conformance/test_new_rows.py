@@ -165,7 +165,7 @@ def test_held_out_rows_are_embedded_as_well_as_the_fitted_ones(
 
     placed = error(fitted.transform(whole.points[held]), whole.chart[held])
     assert placed < max(2.0 * error(fitted.embedding_, whole.chart[kept]), 1e-4)
-    if method.__name__ in ("Isomap", "LTSA", "HessianLLE"):
+    if method.__name__ in ("Isomap", "LTSA", "HessianLLE", "RigidAlignment"):
         assert placed < 0.002
 
 
@@ -291,7 +291,8 @@ def test_preimages_beside_fitted_coordinates_are_within_the_derived_bound(method
     beside = fitted.embedding_ * (1.0 + 1e-9)
     off = np.linalg.norm(fitted.inverse_transform(beside) - points, axis=1)
     assert np.all(off <= 1.01 * np.sqrt(k) * reach)
-    if method.__name__ in ("Isomap", "LandmarkIsomap", "LLE", "LTSA", "HessianLLE"):
+    exact = ("Isomap", "LandmarkIsomap", "LLE", "LTSA", "HessianLLE", "RigidAlignment")
+    if method.__name__ in exact:
         # Measured: 0.02 to 0.03 of the spread; eigenmaps fold the curve and go back to between.
         assert np.square(off).sum() < 0.05**2 * np.square(points - points.mean(axis=0)).sum()
 

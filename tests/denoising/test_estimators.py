@@ -12,6 +12,7 @@ from unbend.datasets import s_curve, swiss_roll
 METHODS = [
     unbend.LTSA,
     unbend.HessianLLE,
+    unbend.RigidAlignment,
     unbend.LLE,
     unbend.Isomap,
     unbend.LaplacianEigenmaps,
@@ -47,7 +48,9 @@ def test_every_row_has_the_coordinates_of_its_extension(method, noisy, tmp_path)
     assert loaded.get_params()["denoise"] == model.denoise
 
 
-@pytest.mark.parametrize("method", [unbend.LTSA, unbend.HessianLLE, unbend.Isomap])
+@pytest.mark.parametrize(
+    "method", [unbend.LTSA, unbend.HessianLLE, unbend.RigidAlignment, unbend.Isomap]
+)
 def test_noise_costs_the_chart_less_than_it_does_without(method):
     curve = s_curve(3000, noise=0.2, random_state=1)
     plain = method().fit_transform(curve.points)

@@ -225,7 +225,9 @@ def test_approximate_graphs_report_their_recall(monkeypatch):
     assert unbend.quality.procrustes(plain, model.embedding_.compute(), kind="affine") < 0.01
 
 
-@pytest.mark.parametrize("name", ["Isomap", "MVU", "ClassicalMDS", "LLE", "LTSA", "HessianLLE"])
+@pytest.mark.parametrize(
+    "name", ["Isomap", "MVU", "ClassicalMDS", "LLE", "LTSA", "HessianLLE", "RigidAlignment"]
+)
 def test_exact_fits_of_all_rows_are_refused_with_the_alternative(name, roll):
     with pytest.raises(ValueError, match="Give a sample, such as sample=20_000, or use Laplacian"):
         getattr(scale, name)(sample=None).fit(lazy(roll.points))

@@ -86,7 +86,9 @@ def test_a_pickled_space_keeps_what_the_metric_took_from_the_data(metric, params
     np.testing.assert_array_equal(again.distances_of(new), space.distances_of(new))
 
 
-@pytest.mark.parametrize("method", [unbend.LLE, unbend.HessianLLE, unbend.LTSA])
+@pytest.mark.parametrize(
+    "method", [unbend.LLE, unbend.HessianLLE, unbend.LTSA, unbend.RigidAlignment]
+)
 def test_local_methods_see_the_features(method):
     rows = bumps(200)
     params = {"keep": 4}

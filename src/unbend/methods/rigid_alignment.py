@@ -363,8 +363,8 @@ class RigidAlignment(AlignmentEmbedding):
             warn(
                 f"The chart changes the lengths of edges by {found.strain:.0%} (strain): the data "
                 f"cannot be flattened to n_components={self.n_components}, edges jump between "
-                "sheets, or noise is wide against the neighbourhoods. Check the dimension with "
-                f"unbend.choose_dimension, and use {self._remedies(component)}."
+                "sheets of the data, or noise is wide against the neighbourhoods. Check the "
+                f"dimension with unbend.choose_dimension, and use {self._remedies(component)}."
             )
         return found
 
