@@ -128,6 +128,18 @@ def test_momentum_needs_fewer_rounds_than_plain_turns():
     assert model.report_.stage("alignment").facts["converged"]
 
 
+def test_a_long_strip_is_unbent_before_the_alignment_ends(rng):
+    """Rounds move it by less than 1e-4 long before; its second coordinate in LTSA is the first."""
+    strip = rng.uniform(size=(3000, 2)) * [200, 2]
+    around = strip[:, 0] / 10
+    rows = np.column_stack((10 * np.cos(around), 10 * np.sin(around), 3 * around, strip[:, 1]))
+    model = unbend.RigidAlignment(max_iter=1500).fit(rows)
+    assert not model.report_.warnings
+    truth = strip * [np.sqrt(1.09), 1]
+    assert motion(truth, model.embedding_)[0] < 1e-3
+    assert model.strain_ < 1e-3
+
+
 @each("name", FLAT)
 def test_an_isometric_surface_is_recovered_with_its_lengths(name):
     """Edges are chords: what they are too short by falls as the number of rows grows."""

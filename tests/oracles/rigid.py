@@ -110,14 +110,14 @@ def strain(edges: Edges, chart: Floats) -> float:
 
 
 def align(edges: Edges, start: Floats, max_iter: int = 500, tol: float = 1e-4) -> Floats:
-    """Alternate until the chart moves by less than tol of its norm.
+    """Alternate until the chart moves by less than tol of its norm and the energy falls by 10 tol.
 
     Nesterov's momentum, which begins anew where the energy of chart and rotations would rise.
     Y. E. Nesterov, Soviet Math. Dokl. 27 (1983); B. O'Donoghue, E. Candes, Found. Comput. Math. 15
     (2015).
     """
     charts, theta, least = [scaled(edges, start)], 1.0, np.inf
-    begin = charts[0]
+    begin, total = charts[0], float(edges.weights @ (edges.along**2).sum(axis=1))
     for _ in range(max_iter):
         turns = best_turns(edges, begin)
         chart = best_chart(edges, turns)
@@ -126,7 +126,8 @@ def align(edges: Edges, start: Floats, max_iter: int = 500, tol: float = 1e-4) -
             begin, theta = charts[-1], 1.0
             continue
         charts.append(chart)
-        if np.linalg.norm(chart - charts[-2]) <= tol * np.linalg.norm(chart):
+        still = np.linalg.norm(chart - charts[-2]) <= tol * np.linalg.norm(chart)
+        if still and least - reached <= 10 * tol * max(reached, 1e-12 * total):
             break
         after = (1 + np.sqrt(1 + 4 * theta**2)) / 2
         begin = chart + (theta - 1) / after * (chart - charts[-2])
