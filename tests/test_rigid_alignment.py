@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from benchmarks.noise.rolls import foot_chart
-from scipy.sparse import csr_array
+from scipy.sparse import block_array, csr_array
 from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
@@ -15,7 +15,7 @@ from tests.loops import each
 from tests.oracles import rigid
 from unbend.datasets import SURFACES
 from unbend.estimators.neighborhood import Component
-from unbend.extension import Barycentric, Rule
+from unbend.extension import Barycentric, BarycentricOnSheet, Rule
 from unbend.methods.rigid_alignment import (
     LANDMARKS,
     Alignment,
@@ -219,6 +219,49 @@ def test_the_strain_is_the_root_mean_square_error_of_the_edges():
     assert model.strain_ == pytest.approx(rigid.strain(edges, model.embedding_), rel=1e-6)
     assert 0.01 < model.strain_ < 0.5
     assert model.strain_ == model.report_.stage("alignment").facts["strain"]
+
+
+def test_a_few_torn_edges_do_not_shrink_a_curve():
+    """The metric of a curve is the median of all points: the mean is that of the tear."""
+    curve = np.arange(300.0)[:, None] * [[0.6, 0.8]]
+    edges = TangentEdges.of(component(curve, 6), 1)
+    torn = 3.0 * np.arange(300.0)[:, None]
+    torn[150:] += 1e6
+    scaled = edges.unit * edges._scale(torn)
+    np.testing.assert_allclose(np.diff(scaled[:140], axis=0), 1.0, rtol=1e-4)
+
+
+def test_coordinates_that_the_data_do_not_have_are_warned_of():
+    line = np.arange(300.0)[:, None] * [[1.0, 2.0, 3.0]]
+    with pytest.warns(UserWarning, match="Coordinate 2 is a function of earlier ones"):
+        unbend.RigidAlignment().fit(line)
+
+
+def test_a_row_with_too_few_neighbours_in_a_graph_is_refused(rng):
+    sheet = rng.uniform(size=(60, 2))
+    graph = open_space(sheet).nearest(8).graph().tolil()
+    graph[7] = 0
+    with pytest.raises(ValueError, match=r"1 rows have fewer than the 3 neighbours .*add edges"):
+        unbend.RigidAlignment().fit(sheet, graph=csr_array(graph))
+
+
+def test_pieces_that_one_edge_joins_are_not_unique(rng):
+    """Two sheets that one edge joins: each may turn about it."""
+    sheets = rng.uniform(size=(2, 60, 2))
+    bow = np.vstack([-0.1 - sheets[0], 0.1 + sheets[1]])
+    graph = open_space(sheets[0]).nearest(8).graph()
+    graph = block_array([[graph, None], [None, open_space(sheets[1]).nearest(8).graph()]]).tolil()
+    graph[0, 60] = graph[60, 0] = np.linalg.norm(bow[0] - bow[60])
+    with pytest.warns(UserWarning, match="zero eigenvalues") as caught:
+        unbend.RigidAlignment().fit(bow, graph=csr_array(graph))
+    assert any("rigid pieces" in str(one.message) for one in caught)
+
+
+def test_the_reach_of_a_row_is_the_distance_of_its_farthest_neighbour_in_the_chart(rng):
+    sheet = rng.uniform(size=(100, 2))
+    rows = component(sheet, 5)
+    found = BarycentricOnSheet.of(rows.space, rows.rule, sheet, rows.neighbors)
+    np.testing.assert_allclose(found.reach, KDTree(sheet).query(sheet, 6)[0][:, -1])
 
 
 def test_axes_are_principal_and_eigenvalues_their_sums_of_squares():

@@ -331,7 +331,6 @@ class RigidAlignment(AlignmentEmbedding):
         return affine_bases(coordinates, self.n_components, threads)
 
     def _embed(self, component: Component) -> EmbeddingResult:
-        self._check_neighbors(component)
         start = self._start(component)
         with stage("alignment"):
             found = self._align(component, start)
