@@ -30,6 +30,8 @@ SYNONYMS = {
     "truncatedsvd": "pca",
     "locallylinearembedding": "lle",
     "hlle": "hessian_lle",
+    "arap": "rigid_alignment",
+    "asrigidaspossible": "rigid_alignment",
     "spectralembedding": "laplacian_eigenmaps",
     "semidefiniteembedding": "mvu",
 }
