@@ -293,8 +293,9 @@ class RigidAlignment(AlignmentEmbedding):
     eigenvalues_ : array (n_components,)
         Sum of squares of each coordinate.
     strain_ : float
-        Root mean square error of the edges, relative to their lengths: 0 for an isometric chart. Of
-        the largest component where there are several.
+        Root mean square error of the edges, relative to their lengths: 0 for an isometric chart.
+        Noise across short edges adds to it though the chart may be right: compare that with
+        ``denoise="auto"``. Of the largest component where there are several.
     n_iter_ : int
         Rounds of alignment.
 
