@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import unbend
 from unbend.neighbors import PointSpace
 from unbend.shown_dimension import fall_in_ball, shown_dimension
 
@@ -68,6 +69,24 @@ def test_sheets_close_to_each_other_are_not_taken_for_a_solid(d):
     # Neighbourhoods of forty rows reach the next fold, and their spectra are those of a solid.
     found = shown(turned(folded(1200, d, 3, seed=d), 10, 0.02))
     assert found.dimension == d
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("sides", [(3, 3, 0.3), (3, 2, 2, 0.4)])
+def test_narrow_surfaces_have_all_their_dimensions(sides, seed):
+    """Larger neighbourhoods reach both walls, smaller ones do not."""
+    rng = np.random.default_rng(seed)
+    rows = turned(rng.uniform(size=(700, len(sides))) * sides, 8, 0.005, seed)
+    assert shown(rows).high == len(sides)
+    assert unbend.choose_dimension(rows, scale="none").verdict == str(len(sides))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_narrow_surface_of_sheets_keeps_its_smaller_dimension(seed):
+    """Sheets close to each other have walls, too, but their nearest neighbours show them."""
+    rng = np.random.default_rng(seed)
+    sheets = np.column_stack((rng.uniform(size=(2000, 3)), 0.2 * rng.integers(3, size=2000)))
+    assert unbend.choose_dimension(turned(sheets, 8, 0.002, seed), scale="none").verdict == "3"
 
 
 def test_a_curve_as_wide_as_its_noise_shows_one_dimension_in_large_neighborhoods():

@@ -22,8 +22,9 @@ from unbend.neighbors import AffinitySpace, GraphSpace, Space
 # simplex.
 SMALLEST, GROWTH, LARGEST, SPREAD_OUT, EACH_CORNER = 8, 1.5, 0.2, 192, 2
 # A surface ends where the ratio is at most this share of that in a ball: of the sizes up to the
-# first number and share of the rows the first direction where any does.
-GAP, SMALL, SMALL_SHARE = 0.65, 45, 0.06
+# first number and share of the rows the first direction where any does. If at the smallest size
+# with a gap that is a later direction, the first may be one between walls, from the last number on.
+GAP, SMALL, SMALL_SHARE, WALLED = 0.65, 45, 0.06, 2
 # Larger sizes are asked where none does. In them long and narrow surfaces have ratios below one,
 # too: the direction with the least ratio decides, if it is at most this, and the next larger by
 # this much. In boxes of as many dimensions as columns walls make it 0.71. Of 256 surfaces of up
@@ -46,13 +47,15 @@ class ShownDimension:
     """The dimension that neighbourhoods of some size show, and the largest that they may have.
 
     Where rows fill the `high` directions in which they are more than noise, no neighbourhood tells
-    both from each other.
+    both from each other. Where larger neighbourhoods are narrow in the last direction, they reach
+    both walls of a narrow surface, or all sheets of one of a smaller dimension.
     """
 
     dimension: int
     n_neighbors: int
     high: int
     fills: bool = False
+    narrow: bool = False
 
 
 def shown_dimension(space: Space) -> ShownDimension | None:
@@ -70,9 +73,9 @@ def shown_dimension(space: Space) -> ShownDimension | None:
     found = _first_gap(sizes, falls, space.n)
     if found is None:
         return None
-    at, d = found
+    at, first, d = found
     lower = d - 1 if d >= FOLDING and _bends(sizes, falls[:, d - 2]) else d
-    return ShownDimension(lower, int(sizes[at]), d)
+    return ShownDimension(min(first, lower), int(sizes[at]), d, narrow=first < d)
 
 
 def _sizes(most: int) -> IntArray:
@@ -102,18 +105,21 @@ def _falls(space: Space, sizes: IntArray) -> FloatArray:
     return falls
 
 
-def _first_gap(sizes: IntArray, falls: FloatArray, n: int) -> tuple[int, int] | None:
-    """Find the place of the size that decides, and the dimension."""
+def _first_gap(sizes: IntArray, falls: FloatArray, n: int) -> tuple[int, int, int] | None:
+    """Find the place of the size that decides, and the least and the likely dimension."""
     few = sizes <= max(min(SMALL, SMALL_SHARE * n), sizes[0])
     small = falls[few]
-    gaps = np.flatnonzero(small.min(axis=0) <= GAP)
-    if len(gaps):
-        return int(small[:, gaps[0]].argmin()), int(gaps[0]) + 1
+    with_gap = np.flatnonzero((small <= GAP).any(axis=1))
+    if len(with_gap):
+        first = int(np.argmax((small <= GAP).any(axis=0))) + 1
+        # Larger sizes than the smallest reach walls.
+        d = int(np.argmax(small[with_gap[0]] <= GAP)) + 1 if first >= WALLED else first
+        return int(small[:, d - 1].argmin()), first, d
     for place in np.flatnonzero(~few):
         least, next_to = np.argsort(falls[place])[:2]
         clear = falls[place, next_to] >= falls[place, least] + MARGIN
         if clear and falls[place, least] <= WIDE_GAP:
-            return int(place), int(least) + 1
+            return int(place), int(least) + 1, int(least) + 1
     return None
 
 

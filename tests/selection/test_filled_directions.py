@@ -63,6 +63,23 @@ def test_a_flat_body_and_a_bent_surface_filled_with_noise_are_told_apart(tails, 
     assert count_filled(turned(bent, 12, noise, rng)) == 2
 
 
+@sampled("seed", range(4))
+def test_directions_far_wider_than_the_noise_are_filled_unless_they_hold_sheets(seed):
+    rng = np.random.default_rng(seed)
+    assert count_filled(turned(rng.uniform(-1, 1, size=(900, 3)) * [2, 1.5, 1], 12, 0.06, rng)) == 3
+    sheets = rng.uniform(-1, 1, size=(1500, 3))
+    sheets[:, 2] = rng.integers(3, size=1500) - 1
+    assert count_filled(turned(sheets, 12, 0.02, rng)) != 3
+
+
+@sampled("seed", range(4))
+def test_a_faint_bend_is_one(seed):
+    rng = np.random.default_rng(seed)
+    angle, sides = rng.uniform(0, 1.3 * np.pi, size=1000), rng.uniform(-1, 1, size=(1000, 2))
+    arc = np.column_stack((np.cos(angle), np.sin(angle), sides))
+    assert count_filled(turned(arc, 12, 0.3, rng)) == 3
+
+
 def test_columns_with_equal_noise_are_of_one_unit():
     rng = np.random.default_rng(0)
     curve = np.column_stack((np.linspace(-6, 6, 900), np.sin(np.linspace(-6, 6, 900))))

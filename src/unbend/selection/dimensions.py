@@ -14,6 +14,7 @@ from unbend.docstrings import complete_docstring
 from unbend.neighbors import MetricName, PointSpace
 from unbend.quality import widest_gap
 from unbend.report import html_table
+from unbend.selection.bounded_directions import bounded_directions
 from unbend.selection.filled_directions import NEAREST, count_filled, is_layered
 from unbend.selection.inputs import PARAMETERS, Data, Sample, open_data
 from unbend.selection.noise_directions import directions_along
@@ -117,7 +118,9 @@ class DimensionChoice:
         open_ = ": the rules disagree"
         if self.shown is not None:
             agreed = f", shown by neighbourhoods of {self.shown.n_neighbors} rows"
-            reason = "noise about it" if self.shown.fills else "bends within neighbourhoods"
+            reason = "bends within neighbourhoods"
+            if self.shown.fills or self.shown.narrow:
+                reason = "noise about it" if self.shown.fills else "other sheets near it"
             open_ = f": a surface of {self.low} with {reason}, or one of {self.high}"
         return f"intrinsic dimension {self.verdict}" + (agreed if self.low == self.high else open_)
 
@@ -260,18 +263,35 @@ def _show(data: Data) -> ShownDimension | None:
     if shown is not None and not shown.fills:
         return _without_layers(shown, sample.values)
     # Noise fills the neighbourhoods, but perhaps not all directions.
-    d = directions_along(sample.values)
     if shown is None:
-        return _layers(sample.values) if d is None else ShownDimension(d, len(sample) - 1, d)
-    if d is None or not shown.dimension <= d <= shown.high:
-        d = count_filled(sample.values)
-    return shown if d is None else ShownDimension(d, len(sample) - 1, d)
+        return _along_all_rows(sample.values)
+    for count in (count_filled, directions_along, bounded_directions):
+        d = count(sample.values)
+        if d is not None and (count is count_filled or shown.dimension <= d <= shown.high):
+            return ShownDimension(d, len(sample) - 1, d)
+    return shown
+
+
+def _along_all_rows(rows: FloatArray) -> ShownDimension | None:
+    """Dimension that all rows together show where noise fills every neighbourhood."""
+    d = directions_along(rows)
+    if d is None:
+        layers = _layers(rows)
+        if layers is not None:
+            return layers
+        d = bounded_directions(rows)
+    return None if d is None else ShownDimension(d, len(rows) - 1, d)
 
 
 def _without_layers(shown: ShownDimension, rows: FloatArray) -> ShownDimension:
-    """Take one dimension less where neighbourhoods show the span of several sheets."""
-    d = shown.high - 1
-    if d < shown.dimension - 1 or d < FEWEST_LAYERED or not is_layered(rows, shown.high):
+    """Take one dimension less where neighbourhoods show the span of several sheets.
+
+    A surface that is narrow in its last direction and has no sheets has the larger dimension.
+    """
+    d = shown.high
+    if d > FEWEST_LAYERED and is_layered(rows, d):
+        d -= 1
+    elif not shown.narrow:
         return shown
     return ShownDimension(d, shown.n_neighbors, d)
 

@@ -62,10 +62,10 @@ def directions_along(rows: FloatArray) -> int | None:
     normal = scores[d:].max() <= ACROSS + 2 * np.log(len(across))
     if not (level and falls and bounded and normal):
         return None
-    return d if _in_one_piece(coordinates[:, :d] * np.sqrt(variances[:d])) else None
+    return d if in_one_piece(coordinates[:, :d] * np.sqrt(variances[:d])) else None
 
 
-def _in_one_piece(coordinates: FloatArray) -> bool:
+def in_one_piece(coordinates: FloatArray) -> bool:
     """Whether rows are as dense between others as they are elsewhere; clusters are not."""
     n = len(coordinates)
     space, k = PointSpace(np.ascontiguousarray(coordinates)), max(n // AROUND, FEWEST_AROUND)
