@@ -38,7 +38,7 @@ OF_GRAPHS = (
 )
 OF_POINTS = ("PCA",)
 # Methods that need the number of neighbours for which the graph is consistent.
-LOCAL = ("Isomap", "LandmarkIsomap", "LTSA", "HessianLLE")
+LOCAL = ("Isomap", "LandmarkIsomap", "LTSA", "HessianLLE", "RigidAlignment")
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,10 +158,10 @@ class Case:
         return self.make("NeighborEmbedding", **few)
 
     def denoise(self) -> Any:
-        """Make LTSA on the surface that patches show; None for other data than points."""
+        """Make a chart of the surface that patches show; None for other data than points."""
         if self.found.kind != "points" or self.metric != "euclidean":
             return None
-        return self.make("LTSA", n_neighbors="auto", denoise="auto")
+        return self.make("RigidAlignment", n_neighbors="auto", denoise="auto")
 
     @property
     def best_chart(self) -> str | None:
@@ -170,11 +170,7 @@ class Case:
 
     def make_chart(self, name: str) -> Any:
         """Make the method of a chart that was tried."""
-        method, parameters = CHARTS[name]
-        if method == "Isomap" and self.found.n > MANY:
-            # It has landmarks of its own.
-            parameters = {key: value for key, value in parameters.items() if key != "denoise"}
-        return self.make(method, **parameters)
+        return self.make(name, **CHARTS[name])
 
     def other_charts(self) -> list[Any]:
         """Make the methods of the other charts that were tried, best first."""

@@ -22,7 +22,6 @@ from unbend.selection.inputs import Data, Kind, Sample, make_method
 from unbend.selection.trials import (
     FOLDED,
     ROWS,
-    USUAL,
     ChartMisfit,
     Trials,
     continues,
@@ -50,10 +49,6 @@ NOISY_SHARE = 0.1
 # between its neighbours on the surface. Of spheres, tori, rings and tubes the second is 0.36 and
 # more, or the first 0.18 and more.
 LAID_OUT, TOGETHER = 0.1, 0.3
-# The usual chart is taken unless another differs from the reference by less than this share of what
-# it differs by: the reference has errors of its own. Of 463 surfaces for calibration 396 charts are
-# within a tenth of the best with a share of 0.7, 406 with 0.8, 405 with 0.9, 402 with 1.
-CLEARLY = 0.8
 # Dimensions up to which charts are tried: neighbourhoods of more are as wide as the data.
 MOST_CHARTED = 4
 # Neighbours with which the surfaces were measured, and eigenvalues that are looked at.
@@ -206,7 +201,7 @@ class Findings:
 
     @property
     def chart(self) -> str | None:
-        """The usual chart, or one that lays the surface out clearly better; None without any.
+        """The chart nearest to the reference; None without any.
 
         Of a sheet that undulates about a plane it is the plane, and where even the reference
         folds, the one that keeps neighbours together best.
@@ -216,9 +211,7 @@ class Findings:
             return "PCA" if self.undulating else None
         if self.folded:
             return min(known, key=lambda name: known[name].neighbors)
-        best = min(known, key=lambda name: known[name].error)
-        clear = USUAL not in known or known[best].error < CLEARLY * known[USUAL].error
-        return best if clear else USUAL
+        return min(known, key=lambda name: known[name].error)
 
     @property
     def laid_out(self) -> bool:

@@ -84,7 +84,7 @@ def _describe_charts(case: Case) -> str:
     tried = case.found.charts
     if case.found.undulating:
         return (
-            "the rows rise and fall about a plane, without noise, and PCA finds the plane. No "
+            "the rows rise and fall about a plane, with little noise, and PCA finds the plane. No "
             f"chart keeps all lengths, and PCA differs by {tried['PCA'].error:.2g} of the spread "
             "from the one that keeps them best"
         )
@@ -96,9 +96,8 @@ def _describe_charts(case: Case) -> str:
             f"keeps lengths best by at least {tried[order[0]].error:.2g} of its spread; check its "
             "picture"
         )
-    nearest = "best" if case.best_chart == order[0] else f"about as well as {order[0]}"
     return (
-        f"{case.best_chart} lays some rows out {nearest}: charts differ from the one that keeps "
+        f"{case.best_chart} lays some rows out best: charts differ from the one that keeps "
         f"lengths best by {', '.join(errors)} of their spread"
     )
 
@@ -248,8 +247,8 @@ RULES = (
         lambda case: case.denoise(),
         lambda case: (
             f"patches show a surface of {pluralize(case.found.dimension, 'dimension')} with noise "
-            f"of {case.found.noise:.2g} a column: LTSA fits landmarks on it where noise is wide, "
-            "and tolerates holes"
+            f"of {case.found.noise:.2g} a column: landmarks on it are fitted where noise is "
+            "wide, and holes do no harm"
         ),
         lambda case: (case.hessian_lle(), case.make("Isomap")),
     ),

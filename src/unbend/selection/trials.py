@@ -24,20 +24,13 @@ from unbend.selection.relief import is_undulating
 
 # Rows that are fitted in a trial, and those whose geodesics are compared with each chart.
 ROWS, COMPARED = 3000, 150
-# Methods that are tried, and the one that is taken unless another is clearly better.
-USUAL = "RigidAlignment"
+# Methods that are tried, and their parameters beside the dimension.
 _ROBUST: Mapping[str, Any] = {"denoise": "auto", "short_circuits": "remove"}
-CHARTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    USUAL: ("RigidAlignment", {**_ROBUST, "n_neighbors": "auto"}),
-    "RigidAlignment with n_neighbors=15": ("RigidAlignment", {**_ROBUST, "n_neighbors": 15}),
-    "RigidAlignment with denoise=False": (
-        "RigidAlignment",
-        {"n_neighbors": "auto", "short_circuits": "remove"},
-    ),
-    "LTSA": ("LTSA", {**_ROBUST, "n_neighbors": 15}),
-    "HessianLLE": ("HessianLLE", {**_ROBUST, "n_neighbors": 15}),
-    "Isomap": ("Isomap", {"n_neighbors": "auto", "short_circuits": "remove"}),
-    "PCA": ("PCA", {}),
+CHARTS: Mapping[str, Mapping[str, Any]] = {
+    "RigidAlignment": {**_ROBUST, "n_neighbors": "auto"},
+    "LTSA": {**_ROBUST, "n_neighbors": 15},
+    "Isomap": {"n_neighbors": "auto", "short_circuits": "remove"},
+    "PCA": {},
 }
 # Share of the rows, those nearest to the surface, that the reference is made of, and displacement
 # relative to the distance of neighbours up to which all rows are; multiple of the median
@@ -91,7 +84,7 @@ class ChartMisfit:
 class Trials:
     """Misfits of the charts that were tried, by method, and of the reference.
 
-    `undulating` says whether the rows lie, without noise, on a sheet about a plane.
+    `undulating` says whether the rows lie, with little noise, on a sheet about a plane.
     """
 
     charts: Mapping[str, ChartMisfit] = field(default_factory=dict)
@@ -121,9 +114,9 @@ def try_charts(sample: Sample, d: int) -> Trials:
 def _fit_charts(values: FloatArray, d: int) -> dict[str, FloatArray]:
     """Fit all methods to rows, and return the embeddings of those that do not fail."""
     charts = {}
-    for name, (method, parameters) in CHARTS.items():
+    for name, parameters in CHARTS.items():
         try:
-            model = make_method(method, n_components=d, **parameters).fit(values)
+            model = make_method(name, n_components=d, **parameters).fit(values)
         except ValueError:
             continue
         charts[name] = np.asarray(model.embedding_, dtype=float)
@@ -166,9 +159,8 @@ def compare_charts(charts: Mapping[str, FloatArray], projected: Denoised, d: int
         )
         for name, chart in charts.items()
     }
-    moved = float(np.median(away)) / max(spacing, np.finfo(float).tiny)
     undulating = "PCA" in misfits and is_undulating(
-        known, d, moved, misfits["PCA"].error, best.strain
+        known, d, float(np.median(away)), misfits["PCA"].error, best.strain
     )
     torn = _torn(best.chart, known)
     return Trials(misfits, ChartMisfit(best.strain, *measured[least], torn), undulating)
