@@ -192,7 +192,7 @@ KNOWN = [
     ("square", {}, {"PCA"}),
     ("square", {"noise": 0.05}, {"PCA"}),
     ("swiss_roll", {}, {"Isomap"}),
-    ("swiss_roll", {"noise": 0.3}, {"LTSA"}),
+    ("swiss_roll", {"noise": 0.3}, {"RigidAlignment"}),
     ("s_curve", {}, {"Isomap"}),
     ("swiss_hole", {}, {"HessianLLE", "LTSA"}),
     ("punched_sphere", {}, {"DiffusionMaps"}),
