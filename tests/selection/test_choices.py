@@ -266,3 +266,24 @@ def test_advice_warns_of_edges_between_sheets_at_most_once():
     with pytest.warns(UserWarning, match="jump between sheets") as caught:
         unbend.stability(unbend.Isomap(), roll, n_resamples=3)
     assert len(caught) == 1
+
+
+@pytest.mark.parametrize("columns", [3, 5])
+def test_the_dimension_is_at_most_the_number_of_columns(columns):
+    """The gap of a spectrum of geodesics may come after more coordinates than columns."""
+    rng = np.random.default_rng(0)
+    few = rng.normal(size=(12, columns))[rng.integers(12, size=300)]
+    for rows in (rng.standard_cauchy(size=(500, columns)), few):
+        choice = unbend.choose_dimension(rows, scale="none")
+        assert choice.high <= columns
+        assert max(choice.votes.values()) <= columns
+        estimator = unbend.suggest(rows, for_="features", scale="none").estimator
+        assert estimator.fit(rows).embedding_.shape[1] <= columns
+
+
+def test_the_vote_does_not_warn_of_embeddings_that_nobody_asked_for():
+    """A path has fewer coordinates than the spectrum that is looked at."""
+    rows = np.column_stack((np.arange(60.0), np.zeros(60)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert unbend.choose_dimension(rows).verdict == "1"

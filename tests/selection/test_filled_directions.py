@@ -100,3 +100,33 @@ def test_constant_columns_do_not_change_the_dimension():
     assert constant.any()
     verdict = unbend.choose_dimension(rows[:, ~constant], scale="none").verdict
     assert unbend.choose_dimension(rows, scale="none").verdict == verdict
+
+
+@sampled("seed", range(4))
+def test_directions_without_variance_do_not_change_the_dimension(seed):
+    """Constant and repeated columns, and columns that are turned into more."""
+    rng = np.random.default_rng(seed)
+    u = rng.uniform(-1, 1, size=(900, 2))
+    saddle = np.column_stack((u, u[:, 0] * u[:, 1], np.zeros((900, 2))))
+    saddle += 0.1 * rng.normal(size=saddle.shape)
+    angle = rng.uniform(0, 6, size=600)
+    arc = np.column_stack((np.cos(angle), np.sin(angle))) + 0.1 * rng.normal(size=(600, 2))
+    for rows, verdict in ((saddle, "2"), (arc, "1")):
+        constant = np.column_stack((np.zeros(len(rows)), rows, np.ones(len(rows))))
+        repeated = np.column_stack((rows, rows[:, 0]))
+        for same in (rows, constant, repeated, turned(rows, rows.shape[1] + 3, 0.0, rng)):
+            assert unbend.choose_dimension(same, scale="none").verdict == verdict
+            found = unbend.suggest(same, for_="chart", scale="none").findings
+            assert found.verdict == verdict
+
+
+def test_an_outlier_far_away_leaves_the_other_directions():
+    roll = unbend.datasets.swiss_roll(600, random_state=0).points
+    rows = np.concatenate((roll, [[1e9, 0.0, 0.0]]))
+    assert unbend.choose_dimension(rows, scale="none").verdict == "2"
+
+
+def test_rows_that_fill_a_plane_of_three_dimensions_have_three():
+    rng = np.random.default_rng(0)
+    rows = turned(rng.normal(size=(500, 3)), 6, 0.0, rng)
+    assert unbend.choose_dimension(rows, scale="none").verdict == "3"

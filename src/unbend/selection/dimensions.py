@@ -1,5 +1,6 @@
 """The intrinsic dimension of data, by a vote: the one verdict that all advice uses."""
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -223,15 +224,21 @@ def vote_on_dimension(
     most = max(2, min(max_dimension, n - 2))
     # Dense: of a curve all eigenvalues but one are nearly zero, and iterations look for them long.
     # Its graph is one vote of several: what it warns of is not the user's embedding.
-    model = sample.fit(
-        "Isomap", n_components=most, n_neighbors=k, eigen_solver="dense", short_circuits="keep"
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = sample.fit(
+            "Isomap", n_components=most, n_neighbors=k, eigen_solver="dense", short_circuits="keep"
+        )
     curve = model.residual_variance_
     estimated = _estimates(sample)
+    # Geodesics may need more coordinates than there are columns, and have no more dimensions.
+    counted = (widest_gap(model.eigenvalues_), _knee(curve))
     votes = _without_noise(
         {
-            "spectrum gap": float(widest_gap(model.eigenvalues_)),
-            "residual variance knee": float(_knee(curve)),
+            **{
+                name: float(min(d, sample.columns))
+                for name, d in zip(BY_SPECTRUM, counted, strict=True)
+            },
             **{name: d for name, d in estimated.items() if _round(d) < sample.columns},
         },
         _ceiling(sample),
@@ -259,6 +266,15 @@ def _show(data: Data) -> ShownDimension | None:
     if data.kind != "points" or data.metric != "euclidean":
         return shown_dimension(data.sample(ROWS, 0).space)
     sample = data.sample(SHOWN_ROWS, 0)
+    shown = _show_points(sample.spanned)
+    if shown is None and sample.spanned is not sample:
+        # What fills its span, without noise across, has as many dimensions.
+        return shown_dimension(sample.space)
+    return shown
+
+
+def _show_points(sample: Sample) -> ShownDimension | None:
+    """Ask neighbourhoods of points, and all rows where noise fills the neighbourhoods."""
     shown = _shown_by_neighborhoods(sample)
     if shown is not None and not shown.fills:
         return _without_layers(shown, sample.values)

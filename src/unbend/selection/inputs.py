@@ -1,7 +1,7 @@
 """What advice is about: points, distances or a graph, checked, scaled and sampled."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from unbend.arrays import FloatArray, IntArray, is_sparse
 from unbend.cached import cached_property
-from unbend.denoising.reduction import ROUNDING, reduce_columns
+from unbend.denoising.reduction import MOST, ROUNDING, reduce_columns
 from unbend.graphs import components, geodesics, undirected
 from unbend.graphs.readers import lengths_of
 from unbend.io.table import Frame
@@ -80,6 +80,28 @@ class Sample:
     def __len__(self) -> int:
         return len(self.values)
 
+    @cached_property
+    def spanned(self) -> "Sample":
+        """The same rows along the directions in which they differ at all.
+
+        Repeated columns and linear combinations of others are no further directions: along them
+        every neighbourhood is flat, as if the others were filled.
+        """
+        n, columns = self.values.shape
+        if self.metric == "precomputed" or columns > MOST or n < 2 * columns:
+            return self
+        # Relative to one of the rows, which lies in their span, and all at the same distance:
+        # next to the variance of an outlier that of others is rounding.
+        middle = np.linalg.norm(self.values - np.median(self.values, axis=0), axis=1).argmin()
+        away = self.values - self.values[middle]
+        lengths = np.linalg.norm(away, axis=1, keepdims=True)
+        even = away / np.maximum(lengths, np.finfo(float).tiny)
+        variances, axes = np.linalg.eigh(even.T @ even)
+        along = axes[:, variances > ROUNDING * variances[-1]]
+        if along.shape[1] == columns:
+            return self
+        return replace(self, values=np.ascontiguousarray(away @ along[:, ::-1]))
+
     def fit(self, method: str, **parameters: Any) -> Any:
         """Fit a method to the rows."""
         return make_method(method, metric=self.metric, **parameters).fit(self.values)
@@ -137,10 +159,13 @@ class Data:
         return make_space(ways, "precomputed")
 
     def sample(self, max_rows: int, random_state: int) -> Sample:
-        """Return distinct rows, at most so many; of a graph those of its largest component."""
+        """Return distinct rows, at most so many; of a graph those of its largest component.
+
+        Of points without constant columns, which would count as directions without noise.
+        """
         if self.kind == "points" and self.metric == "euclidean":
             # In order, so that the sample does not depend on the order of the rows.
-            points = np.unique(self.rows, axis=0)
+            points = np.unique(_without_constants(self.rows), axis=0)
             drawn = points[sample_rows(len(points), max_rows, random_state)]
             return Sample(drawn, "euclidean", len(drawn) == len(points))
         if self.kind == "graph":
@@ -161,6 +186,14 @@ class Data:
     def take(self, values: Any) -> Any:
         """Return those of one value for each row of X whose rows are used."""
         return values if self.kept is None or values is None else np.asarray(values)[self.kept]
+
+
+def _without_constants(points: FloatArray) -> FloatArray:
+    """Leave out columns that do not vary, unless none does."""
+    varies = points.min(axis=0) < points.max(axis=0)
+    if varies.all() or not varies.any():
+        return points
+    return np.ascontiguousarray(points[:, varies])
 
 
 def check_connected(data: Data) -> None:
