@@ -14,20 +14,31 @@ from unbend.plot import panels
 from unbend.progress import Cancelled
 from unbend.registry import METHODS
 from unbend.selection.comparison import Trial, _rank
+from unbend.selection.trials import CHARTS
 
 
 def test_methods_that_unroll_stand_before_those_that_press():
     roll = unbend.datasets.swiss_roll(1000, random_state=0)
     found = unbend.compare(roll.points, truth=roll.chart)
     titles = [trial.title for trial in found.trials]
-    assert set(titles[:3]) <= {"Isomap", "LTSA", "HessianLLE"}
-    assert titles.index("PCA") > 2
+    assert set(titles[:4]) == {"RigidAlignment", "Isomap", "LTSA", "HessianLLE"}
+    assert titles.index("PCA") > 3
     first, pca = found.trials[0], found.trials[titles.index("PCA")]
     assert first.mean_rank < pca.mean_rank
     assert "is not the true chart" in pca.reason
     assert found.best is first.estimator
     assert all(trial.title in str(found) for trial in found.trials)
     assert list(found.to_dict()) == titles
+
+
+def test_the_methods_that_are_suggested_for_charts_are_compared_unless_others_are_named():
+    curve = unbend.datasets.s_curve(200, random_state=0)
+    distances = np.linalg.norm(curve.points[:, None] - curve.points, axis=2)
+    points = {trial.title for trial in unbend.compare(curve.points).trials}
+    assert points >= set(CHARTS)
+    far = unbend.compare(distances, metric="precomputed").trials
+    assert {trial.title for trial in far} >= {*CHARTS, "ClassicalMDS"} - {"PCA"}
+    assert not any(trial.failure for trial in far)
 
 
 def test_every_combination_is_tried_and_the_result_does_not_depend_on_threads():

@@ -47,7 +47,7 @@ from unbend.validation.threads import threads
 SHORT = 24
 # Methods that are compared when none are named: no labels, no chance, and one of each kind.
 OF_GRAPHS = ("LaplacianEigenmaps", "DiffusionMaps", "NeighborEmbedding")
-OTHERS = ("MetricMDS", "Isomap", "LLE", "LTSA", "HessianLLE", *OF_GRAPHS)
+OTHERS = ("MetricMDS", "Isomap", "LLE", "LTSA", "HessianLLE", "RigidAlignment", *OF_GRAPHS)
 USUAL: Mapping[Kind, tuple[str, ...]] = {
     "points": ("PCA", *OTHERS),
     "distances": ("ClassicalMDS", *OTHERS),
