@@ -8,6 +8,7 @@ import networkx
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn import datasets
 from sklearn.preprocessing import StandardScaler
@@ -417,3 +418,19 @@ def test_one_linear_feature_is_not_said_to_be_enough():
     assert "82% of the variance in 1 linear feature, and" in str(
         unbend.suggest(rows, for_="features")
     )
+
+
+def test_reasons_have_plain_numbers():
+    """Of a star no coordinates explain anything, and rows fill their columns."""
+    star = np.zeros((100, 100))
+    star[0, 1:] = star[1:, 0] = 1
+    reason = unbend.suggest(csr_array(star), for_="chart", metric="precomputed").reasons[1]
+    assert "100% of the geodesics" in reason
+    rows = np.random.default_rng(0).normal(size=(200, 2))
+    constant = np.column_stack((rows, np.ones(200)))
+    for full in (rows, constant):
+        suggestion = unbend.suggest(full, for_="chart", scale="none")
+        assert type(suggestion.estimator).__name__ == "PCA"
+        assert "as many dimensions as columns that vary" in suggestion.reasons[1]
+    flat = np.column_stack((rows, 0.01 * rows[:, 0] ** 2))
+    assert "of the variance lies outside a plane" in unbend.suggest(flat, scale="none").reasons[1]

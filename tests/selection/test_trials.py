@@ -209,6 +209,19 @@ def test_a_method_is_a_guess_where_every_chart_is_unlike_the_reference():
     assert "at least 0.96 of its spread" in why
 
 
+def test_strain_that_no_chart_avoids_is_stated():
+    """A torus has no flat chart, and distances from the least strained one do not show that."""
+    first, second = np.random.default_rng(0).uniform(0, 2 * np.pi, size=(2, 1000))
+    out = 2 + 0.7 * np.cos(second)
+    torus = np.column_stack((out * np.cos(first), out * np.sin(first), 0.7 * np.sin(second)))
+    strained = unbend.suggest(torus, for_="chart", scale="none")
+    assert strained.findings.reference.error > 0.25
+    assert f"changes lengths by {strained.findings.reference.error:.0%}" in strained.reasons[1]
+    assert "cannot be flattened to 2 coordinates" in strained.reasons[1]
+    points, _ = spiral(300, 0.0)
+    assert "flattened" not in unbend.suggest(points, for_="chart", scale="none").reasons[1]
+
+
 def arcs(gap, shift=0.0, n=300):
     """Two pieces of a circle with a gap, the second moved outwards; and their angles."""
     rng = np.random.default_rng(0)

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from unbend.methods.neighbor_embedding import MOST_COMPONENTS
+from unbend.methods.rigid_alignment import STRAINED
 from unbend.selection.case import Case, Purpose
 from unbend.selection.findings import FLAT
 from unbend.selection.format import pluralize
 
 # Share of the variance outside a plane that is rounding.
 EXACT = 1e-9
-# Percentage below which a share is not printed.
-SHOWN = 0.01
+# Percentages below which a share is not printed, and from which on it has no decimal places.
+SHOWN, WHOLE = 0.01, 10
 # Error of a chart, of its spread, from which on it is unlike the one it is compared with.
 UNLIKE = 0.5
 
@@ -74,7 +75,8 @@ def _unexplained(case: Case, m: int | None = None) -> str:
     residuals = case.found.residuals
     m = min(m or case.coordinates, len(residuals))
     percent = 100 * residuals[m - 1]
-    share = f"{percent:.2g}%" if percent >= SHOWN else f"less than {SHOWN}%"
+    digits = f"{percent:.0f}" if percent >= WHOLE else f"{percent:.2g}"
+    share = f"{digits}%" if percent >= SHOWN else f"less than {SHOWN}%"
     coordinates = pluralize(m, "coordinate")
     return f"{coordinates} leave{'s' * (m == 1)} {share} of the geodesics unexplained"
 
@@ -98,7 +100,29 @@ def _describe_charts(case: Case) -> str:
         )
     return (
         f"{case.best_chart} lays some rows out best: charts differ from the one that keeps "
-        f"lengths best by {', '.join(errors)} of their spread"
+        f"lengths best by {', '.join(errors)} of their spread{_strain(case)}"
+    )
+
+
+def _strain(case: Case) -> str:
+    """Say how much even the best chart stretches, if that is much."""
+    reference = case.found.reference
+    if reference is None or reference.error <= STRAINED:
+        return ""
+    return (
+        f". Even that one changes lengths by {reference.error:.0%}: the surface cannot be "
+        f"flattened to {pluralize(case.coordinates, 'coordinate')}, or sheets of it are joined"
+    )
+
+
+def _describe_plane(case: Case) -> str:
+    """Say that a linear map shows the data."""
+    found = case.found
+    if found.kind == "points" and found.dimension >= len(found.variances):
+        return "the data have as many dimensions as columns that vary: there is nothing to unfold"
+    return (
+        f"{found.outside:.1%} of the variance lies outside a plane of "
+        f"{pluralize(found.dimension, 'dimension')}: the data are flat"
     )
 
 
@@ -207,17 +231,14 @@ RULES = (
             case.best_chart is not None and not case.found.closed and case.found.outside > EXACT
         ),
         lambda case: case.make_chart(case.best_chart or ""),
-        lambda case: _describe_charts(case),
+        _describe_charts,
         lambda case: case.other_charts(),
     ),
     Rule(
         ANY,
         lambda case: case.found.flat and case.found.kind != "graph",
         lambda case: case.first("PCA", "ClassicalMDS"),
-        lambda case: (
-            f"{case.found.outside:.1%} of the variance lies outside a plane of "
-            f"{pluralize(case.found.dimension, 'dimension')}: the data are flat"
-        ),
+        _describe_plane,
         lambda case: (case.make("Isomap"),),
     ),
     Rule(
