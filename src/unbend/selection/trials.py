@@ -27,7 +27,7 @@ ROWS, COMPARED = 3000, 150
 # Methods that are tried, and their parameters beside the dimension.
 _ROBUST: Mapping[str, Any] = {"denoise": "auto", "short_circuits": "remove"}
 CHARTS: Mapping[str, Mapping[str, Any]] = {
-    "RigidAlignment": _ROBUST,
+    "RigidAlignment": {**_ROBUST, "n_neighbors": 10},
     "LTSA": {**_ROBUST, "n_neighbors": "auto"},
     "Isomap": {"n_neighbors": "auto", "short_circuits": "remove"},
     "PCA": {},
