@@ -19,6 +19,7 @@ from unbend.progress import monitoring
 from unbend.quality import residual_variance
 from unbend.selection.dimensions import decide_dimension, describe_dimension, is_narrow
 from unbend.selection.inputs import Data, Kind, Sample, make_method
+from unbend.selection.relief import Relief
 from unbend.selection.trials import (
     FOLDED,
     ROWS,
@@ -49,6 +50,8 @@ NOISY_SHARE = 0.1
 # between its neighbours on the surface. Of spheres, tori, rings and tubes the second is 0.36 and
 # more, or the first 0.18 and more.
 LAID_OUT, TOGETHER = 0.1, 0.3
+# The chart that is meant by sheets that cannot be flattened.
+MEANT: Mapping[Relief, str] = {"waves": "PCA", "bowl": "LTSA"}
 # Dimensions up to which charts are tried: neighbourhoods of more are as wide as the data.
 MOST_CHARTED = 4
 # Neighbours with which the surfaces were measured, and eigenvalues that are looked at.
@@ -107,9 +110,9 @@ class Findings:
         Edges of the graph of ten neighbours that jump between sheets; 0 where they are not
         determined, or only some of the rows were measured. Duplicate rows
         count once.
-    undulating : bool
-        Whether the rows lie, without noise, on a sheet that rises and falls about a plane, so that
-        no chart keeps its lengths.
+    relief : {"", "waves", "bowl"}
+        Whether the rows lie on a sheet that no chart flattens: one that rises and falls about a
+        plane, with little noise, or a bowl.
 
     Examples
     --------
@@ -140,7 +143,7 @@ class Findings:
     charts: Mapping[str, ChartMisfit] = field(default_factory=dict)
     reference: ChartMisfit | None = None
     short_circuits: int = 0
-    undulating: bool = False
+    relief: Relief = ""
 
     @property
     def verdict(self) -> str:
@@ -203,15 +206,17 @@ class Findings:
     def chart(self) -> str | None:
         """The chart nearest to the reference; None without any.
 
-        Of a sheet that undulates about a plane it is the plane, and where even the reference
-        folds, the one that keeps neighbours together best.
+        Where even the reference folds, it is the one that keeps neighbours together best. Where no
+        chart keeps lengths, it is the plane of waves, and of a bowl LTSA, which keeps lengths from
+        the middle better.
         """
         known = {name: one for name, one in self.charts.items() if np.isfinite(one.error)}
-        if self.undulating or not known:
-            return "PCA" if self.undulating else None
+        if not known:
+            return None
         if self.folded:
             return min(known, key=lambda name: known[name].neighbors)
-        return min(known, key=lambda name: known[name].error)
+        meant = MEANT.get(self.relief, "")
+        return meant if meant in known else min(known, key=lambda name: known[name].error)
 
     @property
     def laid_out(self) -> bool:
@@ -278,7 +283,7 @@ def measure(
             charts=trials.charts,
             reference=trials.reference,
             short_circuits=jumps if sample.complete and n == data.n else 0,
-            undulating=trials.undulating,
+            relief=trials.relief,
             **surface,
         )
 

@@ -84,11 +84,17 @@ def _unexplained(case: Case, m: int | None = None) -> str:
 def _describe_charts(case: Case) -> str:
     """Say which charts were tried, and how far they are from the most rigid one."""
     tried = case.found.charts
-    if case.found.undulating:
+    if case.found.relief == "waves":
         return (
             "the rows rise and fall about a plane, with little noise, and PCA finds the plane. No "
             f"chart keeps all lengths, and PCA differs by {tried['PCA'].error:.2g} of the spread "
             "from the one that keeps them best"
+        )
+    if case.found.relief == "bowl" and case.best_chart == "LTSA":
+        return (
+            "the rows lie in a bowl. No chart keeps all its lengths, and LTSA, which keeps those "
+            f"from the middle better than others, differs by {tried['LTSA'].error:.2g} of the "
+            "spread from the one that keeps most"
         )
     order = sorted(tried, key=lambda name: tried[name].error)
     errors = [f"{tried[name].error:.2g} ({name})" for name in order]

@@ -20,15 +20,15 @@ from unbend.methods.rigid_alignment import TangentEdges, scale_to_landmarks
 from unbend.neighborhood_sizes import choose_number
 from unbend.neighbors import PointSpace
 from unbend.selection.inputs import Sample, make_method
-from unbend.selection.relief import is_undulating
+from unbend.selection.relief import Relief, name_relief
 
 # Rows that are fitted in a trial, and those whose geodesics are compared with each chart.
 ROWS, COMPARED = 3000, 150
 # Methods that are tried, and their parameters beside the dimension.
 _ROBUST: Mapping[str, Any] = {"denoise": "auto", "short_circuits": "remove"}
 CHARTS: Mapping[str, Mapping[str, Any]] = {
-    "RigidAlignment": {**_ROBUST, "n_neighbors": "auto"},
-    "LTSA": {**_ROBUST, "n_neighbors": 15},
+    "RigidAlignment": {**_ROBUST, "n_neighbors": 10},
+    "LTSA": {**_ROBUST, "n_neighbors": "auto"},
     "Isomap": {"n_neighbors": "auto", "short_circuits": "remove"},
     "PCA": {},
 }
@@ -84,12 +84,12 @@ class ChartMisfit:
 class Trials:
     """Misfits of the charts that were tried, by method, and of the reference.
 
-    `undulating` says whether the rows lie, with little noise, on a sheet about a plane.
+    `relief` says whether the rows lie on waves about a plane or in a bowl.
     """
 
     charts: Mapping[str, ChartMisfit] = field(default_factory=dict)
     reference: ChartMisfit | None = None
-    undulating: bool = False
+    relief: Relief = ""
 
 
 def denoised_sample(sample: Sample, d: int) -> Sample | None:
@@ -159,11 +159,10 @@ def compare_charts(charts: Mapping[str, FloatArray], projected: Denoised, d: int
         )
         for name, chart in charts.items()
     }
-    undulating = "PCA" in misfits and is_undulating(
-        known, d, float(np.median(away)), misfits["PCA"].error, best.strain
-    )
+    bent = misfits["PCA"].error if "PCA" in misfits else np.inf
+    relief = name_relief(known, d, float(np.median(away)), bent, best.strain)
     torn = _torn(best.chart, known)
-    return Trials(misfits, ChartMisfit(best.strain, *measured[least], torn), undulating)
+    return Trials(misfits, ChartMisfit(best.strain, *measured[least], torn), relief)
 
 
 def _connect(points: FloatArray, d: int) -> Component:
