@@ -11,6 +11,7 @@ import pytest
 import unbend as library
 from tests.cli.program import sentence, unbend
 from unbend.apps.study import page_html, study
+from unbend.selection.case import LOCAL
 
 EMPTY = {"meta", "img", "br", "rect"}
 HOSTILE = "<img src=x onerror=alert(1)>\"'&lt;$x_{$\u202e https://evil.example/</title><script>"
@@ -92,7 +93,7 @@ def test_the_numbers_are_those_of_the_same_calls(written):
     suggestion = library.suggest(values)
     k = suggestion.findings.n_neighbors
     labels = frame.rest.label
-    local = {f"{name}__n_neighbors": [k] for name in ("Isomap", "LTSA", "HessianLLE") if k != 10}
+    local = {f"{name}__n_neighbors": [k] for name in LOCAL if k != 10 and name != "LandmarkIsomap"}
     found = library.compare(values, parameters=local, labels=labels)
     assert output["dimension"] == int(choice)
     for trial in found.trials:

@@ -121,7 +121,7 @@ def suggest(
     - ``"clusters"``: spectral clustering with the number of clusters found; where none are
       found, or `n_components` is given, an embedding in which clusters would separate.
 
-    Thresholds are calibrated on surfaces of one and two dimensions: in more, take the result as a
+    Thresholds are calibrated on surfaces of one to four dimensions: in more, take the result as a
     first guess and check it with `compare`.
 
     Parameters
