@@ -1,8 +1,8 @@
 """Advice: errors of the method that `suggest` names against those of all methods.
 
-python -m benchmarks.noise.advice --half reporting --first 5000 --count 5070 [--seconds 60]
-python -m benchmarks.noise.advice --half fresh --first 5000 --count 5070
-python -m benchmarks.noise.advice --half fresh --first 5000 --count 5070 --what repeats dimensions
+python -m benchmarks.noise.advice --half reporting --first 6000 --count 6070 [--seconds 60]
+python -m benchmarks.noise.advice --half fresh --first 6000 --count 6070
+python -m benchmarks.noise.advice --half fresh --first 6000 --count 6070 --what repeats dimensions
 
 Cases are measured in the order of their numbers and written to files, which a later run goes on
 with. advice_methods_1000.json holds the errors of every method on 1000 rows at most,
@@ -12,8 +12,8 @@ errors of every method on four draws: how often the method that is best on three
 tenth of the best on the fourth. No advice can do better that knows the surface, its noise and how
 every method fares on them, but not what the noise of these very rows favours.
 
-Rules were calibrated on `seen`, `folded`, `fresh` and `reporting` up to number 3399, some of which
-had judged earlier rules, and were judged on `reporting` and `fresh` from number 5000 to 5069. (The
+Rules were calibrated on `seen`, `folded`, `fresh` and `reporting` up to number 5069, some of which
+had judged earlier rules, and were judged on `reporting` and `fresh` from number 6000 to 6069. (The
 families of `reporting` are among those of `seen`; the seeds are others.) Caps and graphs of
 functions of one variable have a second chart: that of the ground or the arc length, as the same
 rows would have in another family. advice_methods_1000.json holds the errors against it too.
