@@ -16,6 +16,7 @@ from unbend.selection.rules import decide
 from unbend.selection.trials import (
     CHARTS,
     FOLDED,
+    chart_error,
     compare_charts,
     continues,
     measure_chart,
@@ -63,6 +64,17 @@ def test_misfits_know_no_affine_map_and_see_what_is_folded_or_repeated():
         assert neighbors > 2 * right[1]
     constant = np.column_stack((plane[:, 0], np.ones(600)))
     assert measure_chart(constant, bend(plane), lengths, np.arange(150)) == (np.inf, np.inf)
+
+
+def test_rows_that_are_misplaced_have_no_part_in_the_error_of_a_chart():
+    rng = np.random.default_rng(0)
+    plane = rng.uniform(size=(400, 2))
+    chart = plane @ np.array([[1.0, 0.3], [0.5, -2.0]]) + 0.01 * rng.normal(size=(400, 2))
+    usual = chart_error(plane, chart)
+    chart[:8] = chart[8:16]
+    assert chart_error(plane, chart) < 2 * usual
+    chart[:200, 0] *= -1
+    assert chart_error(plane, chart) > 10 * usual
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.05])
