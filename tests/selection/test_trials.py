@@ -234,6 +234,14 @@ def test_strain_that_no_chart_avoids_is_stated():
     assert "flattened" not in unbend.suggest(points, for_="chart", scale="none").reasons[1]
 
 
+def test_an_outlier_makes_no_bowl_of_a_plane():
+    roll = unbend.datasets.swiss_roll(600, random_state=0).points
+    suggestion = unbend.suggest(np.concatenate((roll, [[1e9, 0.0, 0.0]])), for_="chart")
+    charts = suggestion.findings.charts
+    assert charts[type(suggestion.estimator).__name__].error < 0.1
+    assert "bowl" not in suggestion.reasons[1]
+
+
 def arcs(gap, shift=0.0, n=300):
     """Two pieces of a circle with a gap, the second moved outwards; and their angles."""
     rng = np.random.default_rng(0)

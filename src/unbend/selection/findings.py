@@ -52,6 +52,8 @@ NOISY_SHARE = 0.1
 LAID_OUT, TOGETHER = 0.1, 0.3
 # The chart that is meant by sheets that cannot be flattened.
 MEANT: Mapping[Relief, str] = {"waves": "PCA", "bowl": "LTSA"}
+# Error of a chart, of its spread, from which on it is unlike the one it is compared with.
+UNLIKE = 0.5
 # Dimensions up to which charts are tried: neighbourhoods of more are as wide as the data.
 MOST_CHARTED = 4
 # Neighbours with which the surfaces were measured, and eigenvalues that are looked at.
@@ -205,7 +207,8 @@ class Findings:
 
         Where even the reference folds, it is the one that keeps neighbours together best. Where no
         chart keeps lengths, it is the plane of waves, and of a bowl LTSA, which keeps lengths from
-        the middle better.
+        the middle better. One that is unlike the reference is not meant: a single outlier makes a
+        bowl of a plane.
         """
         known = {name: one for name, one in self.charts.items() if np.isfinite(one.error)}
         if not known:
@@ -213,7 +216,9 @@ class Findings:
         if self.folded:
             return min(known, key=lambda name: known[name].neighbors)
         meant = MEANT.get(self.relief, "")
-        return meant if meant in known else min(known, key=lambda name: known[name].error)
+        if meant in known and known[meant].error <= UNLIKE:
+            return meant
+        return min(known, key=lambda name: known[name].error)
 
     @property
     def laid_out(self) -> bool:
