@@ -307,6 +307,16 @@ def test_closed_data_need_one_coordinate_more_and_the_headline_says_so():
     assert solid.estimator.n_components == 4
 
 
+def test_columns_without_noise_do_not_hide_that_data_close_up():
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 500)
+    ring = np.column_stack((np.cos(angle), np.sin(angle), np.zeros(500)))
+    ring += 0.08 * rng.normal(size=ring.shape)
+    turn = np.linalg.qr(rng.normal(size=(80, 3)))[0].T
+    for rows in (ring, np.column_stack((ring, np.ones((500, 60)))), ring @ turn):
+        assert unbend.suggest(rows, for_="chart", scale="none").findings.closed
+
+
 def test_the_number_asked_for_is_taken_for_every_purpose():
     for purpose in PURPOSES:
         suggestion = unbend.suggest(CURVE.points, for_=purpose, n_components=3)

@@ -58,6 +58,15 @@ def test_equal_tails_show_no_surface(seed):
         assert bounded_directions(rows) is None
 
 
+@sampled("seed", range(6))
+def test_every_direction_along_a_surface_ends_at_its_edges(seed):
+    """One of two does, and the mean of both is below that of the noise."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(1000, 4)) * [1, 2.5, 1, 1]
+    rows[:, 0] = rng.uniform(-5, 5, size=1000)
+    assert bounded_directions(rows) is None
+
+
 def test_turns_scales_and_the_order_of_rows_change_nothing():
     rng = np.random.default_rng(7)
     rows = noisy_bowl(2, 5, True, rng)

@@ -6,7 +6,9 @@ from sklearn.datasets import load_digits
 
 import unbend
 from tests.loops import sampled
+from unbend.neighbors import PointSpace
 from unbend.selection.filled_directions import count_filled, is_layered
+from unbend.shown_dimension import shown_dimension
 
 
 def turned(points, columns, noise, rng):
@@ -28,6 +30,15 @@ def test_sheets_of_a_sparse_roll_are_not_taken_for_a_body(columns, seed):
     rng = np.random.default_rng([seed, columns])
     rows = turned(sparse_roll(3, 1200, rng), columns, 0.2, rng)
     assert is_layered(rows, 4)
+    assert unbend.choose_dimension(rows, scale="none").verdict == "3"
+
+
+@pytest.mark.parametrize("seed", [0, 1, 5, 7])
+def test_sheets_are_found_where_no_neighbourhood_shows_a_dimension(seed):
+    rng = np.random.default_rng(seed)
+    rows = sparse_roll(3, 450, rng)
+    rows += 0.8 * rng.normal(size=rows.shape)
+    assert shown_dimension(PointSpace(rows)) is None
     assert unbend.choose_dimension(rows, scale="none").verdict == "3"
 
 

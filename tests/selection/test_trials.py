@@ -16,6 +16,7 @@ from unbend.selection.rules import decide
 from unbend.selection.trials import (
     CHARTS,
     FOLDED,
+    chart_error,
     compare_charts,
     continues,
     measure_chart,
@@ -63,6 +64,17 @@ def test_misfits_know_no_affine_map_and_see_what_is_folded_or_repeated():
         assert neighbors > 2 * right[1]
     constant = np.column_stack((plane[:, 0], np.ones(600)))
     assert measure_chart(constant, bend(plane), lengths, np.arange(150)) == (np.inf, np.inf)
+
+
+def test_rows_that_are_misplaced_have_no_part_in_the_error_of_a_chart():
+    rng = np.random.default_rng(0)
+    plane = rng.uniform(size=(400, 2))
+    chart = plane @ np.array([[1.0, 0.3], [0.5, -2.0]]) + 0.01 * rng.normal(size=(400, 2))
+    usual = chart_error(plane, chart)
+    chart[:8] = chart[8:16]
+    assert chart_error(plane, chart) < 2 * usual
+    chart[:200, 0] *= -1
+    assert chart_error(plane, chart) > 10 * usual
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.05])
@@ -220,6 +232,14 @@ def test_strain_that_no_chart_avoids_is_stated():
     assert "cannot be flattened to 2 coordinates" in strained.reasons[1]
     points, _ = spiral(300, 0.0)
     assert "flattened" not in unbend.suggest(points, for_="chart", scale="none").reasons[1]
+
+
+def test_an_outlier_makes_no_bowl_of_a_plane():
+    roll = unbend.datasets.swiss_roll(600, random_state=0).points
+    suggestion = unbend.suggest(np.concatenate((roll, [[1e9, 0.0, 0.0]])), for_="chart")
+    charts = suggestion.findings.charts
+    assert charts[type(suggestion.estimator).__name__].error < 0.1
+    assert "bowl" not in suggestion.reasons[1]
 
 
 def arcs(gap, shift=0.0, n=300):

@@ -52,6 +52,8 @@ NOISY_SHARE = 0.1
 LAID_OUT, TOGETHER = 0.1, 0.3
 # The chart that is meant by sheets that cannot be flattened.
 MEANT: Mapping[Relief, str] = {"waves": "PCA", "bowl": "LTSA"}
+# Error of a chart, of its spread, from which on it is unlike the one it is compared with.
+UNLIKE = 0.5
 # Dimensions up to which charts are tried: neighbourhoods of more are as wide as the data.
 MOST_CHARTED = 4
 # Neighbours with which the surfaces were measured, and eigenvalues that are looked at.
@@ -98,6 +100,8 @@ class Findings:
         Whether patches show a surface of that dimension, as denoising needs it.
     noise : float
         Standard deviation of the noise of a column about that surface; not a number without.
+    noise_share : float
+        Share of the variance that is noise across the surface; not a number without.
     crossing : float
         Share of edges that leave the tangent planes, where data seem to close up: of a surface
         that does there are none, and between sheets that noise joins there are.
@@ -139,6 +143,7 @@ class Findings:
     n_neighbors: int
     surface: bool = False
     noise: float = float("nan")
+    noise_share: float = float("nan")
     crossing: float = 0.0
     charts: Mapping[str, ChartMisfit] = field(default_factory=dict)
     reference: ChartMisfit | None = None
@@ -174,12 +179,6 @@ class Findings:
         return self.count > 1 and not self.laid_out
 
     @property
-    def noise_share(self) -> float:
-        """Share of the variance that is noise across a surface; not a number without one."""
-        total = max(float(self.variances.sum()), np.finfo(float).tiny)
-        return max(self.columns - self.dimension, 0) * self.noise**2 / total
-
-    @property
     def convex(self) -> bool:
         """Whether the plane can hold the data with all geodesics straight."""
         return self.residual < CONVEX
@@ -208,7 +207,8 @@ class Findings:
 
         Where even the reference folds, it is the one that keeps neighbours together best. Where no
         chart keeps lengths, it is the plane of waves, and of a bowl LTSA, which keeps lengths from
-        the middle better.
+        the middle better. One that is unlike the reference is not meant: a single outlier makes a
+        bowl of a plane.
         """
         known = {name: one for name, one in self.charts.items() if np.isfinite(one.error)}
         if not known:
@@ -216,7 +216,9 @@ class Findings:
         if self.folded:
             return min(known, key=lambda name: known[name].neighbors)
         meant = MEANT.get(self.relief, "")
-        return meant if meant in known else min(known, key=lambda name: known[name].error)
+        if meant in known and known[meant].error <= UNLIKE:
+            return meant
+        return min(known, key=lambda name: known[name].error)
 
     @property
     def laid_out(self) -> bool:
@@ -255,7 +257,7 @@ def measure(
         variances = _variances(sample)
         most = high if is_narrow(low, high) else d
         calm, jumps = _calm(sample, d, k)
-        surface = _surface(sample, d)
+        surface = _surface(sample, d, float(variances.sum()))
         shown = bool(surface.get("surface"))
         residuals = _residuals(sample, max(most + 1, PICTURE), calm)
         residuals, crossing = _look_again(sample, d, calm, shown, residuals)
@@ -343,12 +345,15 @@ def _neighbors(data: Data, d: int, k: int) -> int:
     return choose_number(space.take(space.distinct()[0]), d, glued=d).n_neighbors
 
 
-def _surface(sample: Sample, d: int) -> dict[str, Any]:
-    """Measure noise as denoising does."""
+def _surface(sample: Sample, d: int, variance: float) -> dict[str, Any]:
+    """Measure noise as denoising does, and its share of the variance of all columns."""
     if sample.metric != "euclidean" or sample.columns <= d:
         return {}
     found = measure_noise(NoiseSample.of(PointSpace(sample.values), d), d)
-    return {"surface": found.patch_size is not None, "noise": found.sigma}
+    # Directions in which rows do not differ have no noise.
+    normals = max(sample.spanned.values.shape[1] - d, 0)
+    share = normals * found.sigma**2 / max(variance, np.finfo(float).tiny)
+    return {"surface": found.patch_size is not None, "noise": found.sigma, "noise_share": share}
 
 
 def share_outside(variances: FloatArray, d: int) -> float:

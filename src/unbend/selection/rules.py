@@ -7,15 +7,13 @@ from typing import Any
 from unbend.methods.neighbor_embedding import MOST_COMPONENTS
 from unbend.methods.rigid_alignment import STRAINED
 from unbend.selection.case import Case, Purpose
-from unbend.selection.findings import FLAT
+from unbend.selection.findings import FLAT, UNLIKE
 from unbend.selection.format import pluralize
 
 # Share of the variance outside a plane that is rounding.
 EXACT = 1e-9
 # Percentages below which a share is not printed, and from which on it has no decimal places.
 SHOWN, WHOLE = 0.01, 10
-# Error of a chart, of its spread, from which on it is unlike the one it is compared with.
-UNLIKE = 0.5
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ def _unexplained(case: Case, m: int | None = None) -> str:
 def _describe_charts(case: Case) -> str:
     """Say which charts were tried, and how far they are from the most rigid one."""
     tried = case.found.charts
-    if case.found.relief == "waves":
+    if case.found.relief == "waves" and case.best_chart == "PCA":
         return (
             "the rows rise and fall about a plane, with little noise, and PCA finds the plane. No "
             f"chart keeps all lengths, and PCA differs by {tried['PCA'].error:.2g} of the spread "
