@@ -9,6 +9,7 @@ from benchmarks.noise.cases import make_cases
 
 import unbend
 from tests.loops import sampled
+from unbend.methods.rigid_alignment import STRAINED
 from unbend.selection.case import Case
 from unbend.selection.findings import LAID_OUT, TOGETHER
 from unbend.selection.inputs import Sample
@@ -227,7 +228,7 @@ def test_strain_that_no_chart_avoids_is_stated():
     out = 2 + 0.7 * np.cos(second)
     torus = np.column_stack((out * np.cos(first), out * np.sin(first), 0.7 * np.sin(second)))
     strained = unbend.suggest(torus, for_="chart", scale="none")
-    assert strained.findings.reference.error > 0.25
+    assert strained.findings.reference.error > STRAINED
     assert f"changes lengths by {strained.findings.reference.error:.0%}" in strained.reasons[1]
     assert "cannot be flattened to 2 coordinates" in strained.reasons[1]
     points, _ = spiral(300, 0.0)

@@ -2,7 +2,10 @@
 
 import re
 
-ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
+    *("tenth", "number 11", "number 12"),
+)
 VERDICT = r"(not determined|between \d+ and \d+|\d+)"
 REDUNDANT, SPECKS = 0.8, 0.1
 

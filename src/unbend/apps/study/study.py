@@ -226,7 +226,7 @@ def study(
     >>> import unbend
     >>> found = study(unbend.datasets.swiss_roll(400, random_state=0).points)
     >>> found.dimension.dimension, len(found.comparison.trials)
-    (2, 9)
+    (2, 10)
     """
     names = tuple(ignore)
     with stage("reading"):

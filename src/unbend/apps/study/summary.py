@@ -106,9 +106,18 @@ def _compare(chosen: Trial, first: Trial, place: int) -> str:
     # Equal by all measures, either may come first.
     why = f"is better by {_listed(better[False])}{also}" if better[False] else "is listed before it"
     return (
-        f"{first.title} ranks first by the quality measures and {chosen.title} {ORDINALS[place]}, "
+        f"{first.title} ranks first by the quality measures and {chosen.title} {_ordinal(place)}, "
         f"since {first.title} {why}: look at both."
     )
+
+
+def _ordinal(place: int) -> str:
+    """Name a place, counted from zero; many methods may be compared.
+
+    >>> _ordinal(0), _ordinal(10)
+    ('first', 'number 11')
+    """
+    return ORDINALS[place] if place < len(ORDINALS) else f"number {place + 1}"
 
 
 def _listed(names: list[str]) -> str:
